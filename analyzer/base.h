@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+ * base: arenas, string slices, vectors, interned names, integer maps, three-valued logic.
+ *
+ * Memory comes from arenas only. There are four lifetimes: process (facts, rules), artifact
+ * (what was read from one piece of text), run (links, findings), scratch (mark and rewind).
+ * When the machine has no memory left, or the run's budget is spent, arena_alloc does not
+ * return: it calls Budget.fail, which unwinds to the function that started the run. */
+#ifndef GRAPHLINT_BASE_H
+#define GRAPHLINT_BASE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* ---- assertions: on in every build ---- */
+
+/* Ends the process with status 4 and names the pass and input position (see crash_note). */
+_Noreturn void base_assert_failed(const char *expr, const char *file, int line);
+#define ASSERT(x) ((x) ? (void)0 : base_assert_failed(#x, __FILE__, __LINE__))
+
+/* Where the analysis is, for the message of a failed assertion. Thread-local; not analysis state. */
+void crash_note(const char *pass, const char *path, uint32_t offset);
+
+/* ---- strings ---- */
+
+/* A slice of bytes; not NUL-terminated. The zero value is the empty string. */
+typedef struct Str {
+	const char *p;
+	uint32_t n;
+} Str;
+
+#define S(lit) ((Str){(lit), (uint32_t)(sizeof(lit) - 1)})
+#define STR_ARG(s) (int)(s).n, (s).n ? (s).p : ""
+#define STR_FMT "%.*s"
+
+Str str_from_c(const char *c);
+bool str_eq(Str a, Str b);
+int str_cmp(Str a, Str b); /* bytewise, shorter first */
+bool str_starts(Str s, Str prefix);
+bool str_ends(Str s, Str suffix);
+Str str_sub(Str s, uint32_t at, uint32_t end); /* clamps to s */
+Str str_trim(Str s);                           /* blanks, tabs, CR, LF at both ends */
+Str str_ltrim(Str s);
+Str str_rtrim(Str s);
+/* Index of the first c at or after `from`; s.n when there is none. */
+uint32_t str_find_char(Str s, char c, uint32_t from);
+/* Index of the first occurrence of needle at or after `from`; s.n when there is none. */
+uint32_t str_find(Str s, Str needle, uint32_t from);
+uint32_t str_rfind(Str s, Str needle); /* last occurrence; s.n when there is none */
+bool str_has(Str s, Str needle);
+/* Splits off what stands before the first `sep`, and moves *rest behind it. False at the end. */
+bool str_cut(Str *rest, char sep, Str *part);
+/* Decimal digits with optional '-'; false when not exactly that or out of range. */
+bool str_to_i64(Str s, int64_t *out);
+bool str_to_u32(Str s, uint32_t *out);
+/* Levenshtein distance, at most `limit` + 1. For "did you mean". */
+uint32_t str_distance(Str a, Str b, uint32_t limit);
+bool char_is_ident(unsigned char c); /* [A-Za-z0-9_] */
+bool str_is_ident(Str s);            /* a Python identifier in ASCII */
+
+/* ---- arenas ---- */
+
+/* What one run may take from the machine. Shared by its arenas. */
+typedef struct Budget {
+	size_t used, limit; /* bytes; limit 0: no limit */
+	uint32_t calls;     /* block requests so far */
+	uint32_t fail_at;   /* tests: request number that fails, 0 never */
+	jmp_buf *fail;      /* taken when memory is out; NULL: the process ends with status 4 */
+} Budget;
+
+typedef struct Block Block;
+typedef struct Arena {
+	Block *head;    /* newest block */
+	size_t used;    /* bytes used in head */
+	Budget *budget; /* may be NULL */
+} Arena;
+
+typedef struct ArenaMark {
+	Block *head;
+	size_t used;
+} ArenaMark;
+
+Arena arena_new(Budget *budget);
+void *arena_alloc(Arena *a, size_t size); /* zeroed, aligned for any type */
+/* Room for n items of `size` bytes; overflow of the product is treated as no memory. */
+void *arena_array(Arena *a, size_t n, size_t size);
+ArenaMark arena_mark(const Arena *a);
+void arena_rewind(Arena *a, ArenaMark m);
+void arena_free(Arena *a); /* gives everything back; the arena is empty and usable again */
+size_t arena_bytes(const Arena *a);
+
+#define NEW(a, T) ((T *)arena_alloc((a), sizeof(T)))
+#define NEW_N(a, T, n) ((T *)arena_array((a), (n), sizeof(T)))
+
+Str str_copy(Arena *a, Str s);
+char *str_to_c(Arena *a, Str s); /* with NUL, for the system border */
+Str str_printf(Arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+Str str_vprintf(Arena *a, const char *fmt, va_list ap);
+
+/* ---- vectors ----
+ * VEC(T) name; then VEC_PUSH(arena, &name, item). Items move when it grows. */
+
+#define VEC(T)                                                                                     \
+	struct {                                                                                       \
+		T *v;                                                                                      \
+		uint32_t n, cap;                                                                           \
+	}
+
+void *vec_grow(Arena *a, void *v, uint32_t n, uint32_t *cap, size_t size);
+
+#define VEC_PUSH(a, vec, item)                                                                     \
+	do {                                                                                           \
+		if ((vec)->n == (vec)->cap)                                                                \
+			(vec)->v = vec_grow((a), (vec)->v, (vec)->n, &(vec)->cap, sizeof *(vec)->v);           \
+		(vec)->v[(vec)->n++] = (item);                                                             \
+	} while (0)
+
+/* A growing byte buffer in an arena. */
+typedef struct Buf {
+	Arena *a;
+	char *p;
+	uint32_t n, cap;
+} Buf;
+
+void buf_add(Buf *b, Str s);
+void buf_char(Buf *b, char c);
+void buf_printf(Buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+Str buf_str(const Buf *b);
+
+/* ---- interned names ---- */
+
+/* An interned string; 0 is "none". Equal text, equal Sym, within one Names. */
+typedef struct Sym {
+	uint32_t i;
+} Sym;
+
+typedef struct Names {
+	Arena *a;
+	VEC(Str) text;   /* text.v[i] is the text of Sym i; slot 0 is empty */
+	uint32_t *slots; /* open addressing, 0 free */
+	uint32_t nslots;
+	uint64_t seed;
+} Names;
+
+void names_init(Names *t, Arena *a);
+Sym sym_intern(Names *t, Str s);     /* the empty string gives Sym 0 */
+Sym sym_find(const Names *t, Str s); /* 0 when it was never interned */
+Str sym_str(const Names *t, Sym s);
+static inline bool sym_eq(Sym a, Sym b) { return a.i == b.i; }
+static inline bool sym_none(Sym a) { return a.i == 0; }
+
+/* ---- maps from 64-bit keys to 32-bit values (0 = absent) ---- */
+
+typedef struct Map {
+	Arena *a;
+	uint64_t *keys;
+	uint32_t *vals;
+	uint32_t n, cap;
+} Map;
+
+uint32_t map_get(const Map *m, uint64_t key);
+void map_put(Map *m, uint64_t key, uint32_t val); /* val must not be 0 */
+uint64_t hash_bytes(uint64_t seed, const void *p, size_t n);
+uint64_t hash_u64(uint64_t x);
+
+/* ---- three-valued logic ---- */
+
+/* The answer to a question about the program: no, may (cannot be told, or sometimes), must. */
+typedef enum Tri { TRI_NO, TRI_MAY, TRI_MUST } Tri;
+
+static inline Tri tri_and(Tri a, Tri b) { return a < b ? a : b; }
+static inline Tri tri_or(Tri a, Tri b) { return a > b ? a : b; }
+static inline Tri tri_not(Tri a) { return (Tri)(2 - (int)a); }
+
+/* A PyTorch version as major * 100 + minor (2.13 -> 213; torchdynamo of 2022 -> 113). 0 unknown. */
+typedef uint32_t Version;
+
+/* Versions that are possible: lo..hi inclusive; 0 = open at that end. */
+typedef struct VersionSpan {
+	Version lo, hi;
+} VersionSpan;
+
+/* ---- ids: one type per kind, 0 is none ---- */
+
+typedef struct FileId { uint32_t i; } FileId;         /* Sources.v[i] */
+typedef struct ArtifactId { uint32_t i; } ArtifactId; /* Artifacts.v[i] */
+typedef struct GraphId { uint32_t i; } GraphId;       /* Program.graphs.v[i] */
+typedef struct NodeId { uint32_t i; } NodeId;         /* Graph.nodes[i], within one graph */
+typedef struct TypeId { uint32_t i; } TypeId;         /* Types: a printed or inferred type */
+typedef struct ExprId { uint32_t i; } ExprId;         /* Types: a size, stride or number, maybe symbolic */
+
+/* Bytes [at, end) of the text of a source. The zero value is "nowhere". */
+typedef struct Span {
+	FileId file;
+	uint32_t at, end;
+} Span;
+
+#endif

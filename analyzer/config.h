@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ * config: what the user asked for. Contracts, limits, levels; filled by main, read by all passes. */
+#ifndef GRAPHLINT_CONFIG_H
+#define GRAPHLINT_CONFIG_H
+
+#include "base.h"
+#include "diag.h"
+
+/* What a compiler of single graphs is taken to preserve. */
+typedef enum ContractName { CONTRACT_AUTO, CONTRACT_FRESH, CONTRACT_AOT, CONTRACT_STRICT, CONTRACT_CUDAGRAPHS, CONTRACT_N } ContractName;
+
+typedef enum Keep {
+	KEEP_INPUT_WRITES = 1,   /* writes into inputs reach the caller */
+	KEEP_OUTPUT_INPUT = 2,   /* an output that views an input still does */
+	KEEP_OUTPUT_OUTPUT = 4,  /* outputs that share storage still do */
+	KEEP_IDENTITY = 8,       /* the same object comes back as the same object */
+	KEEP_STRIDES = 16        /* an output has the printed strides */
+} Keep;
+
+typedef struct Contract {
+	ContractName name;
+	unsigned keep_set;   /* switches given by --keep */
+	unsigned keep_value; /* their values */
+} Contract;
+
+Str contract_name(ContractName c);
+bool contract_parse(Str s, ContractName *out);
+/* Switches in force for a graph: those of the named set, `auto` decided by whether AOTAutograd
+ * (PyTorch 2.x) captured the graph, with the single switches on top. */
+unsigned contract_keeps(const Contract *c, bool captured_by_2x);
+/* The named set that is in force for a graph: never CONTRACT_AUTO. */
+ContractName contract_of(const Contract *c, bool captured_by_2x);
+/* Parses "input_writes=no,strides=yes" into *c; false and *why on error. */
+bool contract_keep_parse(Str s, Contract *c, Arena *a, Str *why);
+
+bool version_parse(Str s, Version *out); /* "2.13", "2.13.0", "2.6.0a0+git1234" */
+
+/* Every work limit: name, default, flag. See limits.def. */
+typedef struct Limits {
+#define LIMIT(field, flag, value, unit, text) uint64_t field;
+#include "limits.def"
+#undef LIMIT
+} Limits;
+Limits limits_default(void);
+
+typedef struct Config {
+	Contract contract;
+	VersionSpan torch;   /* from --torch; 0,0 when not given */
+	Severity fail_on;    /* SEV_NONE: never */
+	Severity show;       /* lowest severity that text for people shows */
+	bool allow_incomplete;
+	Limits limits;
+} Config;
+Config config_default(void);
+
+#endif

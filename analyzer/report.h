@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ * report: findings and graphs for people and programs. A table of writers; each turns a finished run into text. */
+#ifndef GRAPHLINT_REPORT_H
+#define GRAPHLINT_REPORT_H
+
+#include "base.h"
+#include "run.h"
+
+typedef struct ReportOptions {
+	bool color, hyperlinks, unicode; /* of the terminal it goes to */
+	uint32_t width;                  /* columns; 0 no terminal: lines are not cut */
+	bool quiet;
+} ReportOptions;
+
+typedef struct Writer {
+	const char *name, *summary;
+	void (*write)(const Run *r, const ReportOptions *o, Buf *out);
+} Writer;
+
+extern const Writer report_writers[]; /* ends with a NULL name; text, concise, json */
+const Writer *report_find(Str name);
+
+/* Untrusted text for a terminal: control and bidi characters become visible escapes. */
+void report_escape(Buf *out, Str s);
+
+#endif

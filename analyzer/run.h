@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ * run: options in, findings out; the one place that knows the order of the passes. */
+#ifndef GRAPHLINT_RUN_H
+#define GRAPHLINT_RUN_H
+
+#include "base.h"
+#include "source.h"
+#include "diag.h"
+#include "config.h"
+#include "types.h"
+#include "ir.h"
+#include "facts.h"
+#include "infer.h"
+#include "split.h"
+#include "alias.h"
+#include "rules.h"
+
+/* What lives as long as the process: tables and rules. */
+typedef struct Tables {
+	Arena a;
+	Names names;
+	Facts *facts;
+	Rules *rules;
+} Tables;
+
+typedef enum DumpPass { DUMP_SPLIT = 1, DUMP_IR = 2, DUMP_TYPES = 4, DUMP_ALIAS = 8 } DumpPass;
+bool dump_parse(Str list, unsigned *passes, Str *bad); /* "split,ir" */
+
+typedef struct Run {
+	Budget budget;
+	Arena a, scratch;
+	const Config *cfg;
+	Tables *tables;
+	Sources sources;
+	Artifacts artifacts;
+	Types *types;
+	Program program;
+	NodeTypes **node_types; /* by GraphId */
+	Summary **summaries;    /* by GraphId */
+	Diags diags;
+	unsigned dump;          /* DumpPass bits */
+	Buf dump_out;
+	uint32_t quiet_by_contract; /* boundaries that a contract keeps */
+	bool out_of_memory;     /* the budget ended the run: what is there is incomplete */
+	uint32_t files_failed;
+} Run;
+
+void tables_init(Tables *t);
+void tables_free(Tables *t);
+/* Prepares a run; add inputs with sources_add_* on run->sources, then analyse. */
+void run_init(Run *r, Tables *t, const Config *cfg);
+void run_analyse(Run *r);   /* fills diags, program, summaries; never fails: trouble is in diags or out_of_memory */
+void run_free(Run *r);
+/* Exit status of design: 0, 1, 3 or 4, by findings, unread input and cfg->fail_on. */
+int run_status(const Run *r);
+
+#endif
