@@ -33,6 +33,7 @@ typedef struct Str {
 } Str;
 
 #define S(lit) ((Str){(lit), (uint32_t)(sizeof(lit) - 1)})
+#define STR_INIT(lit) {(lit), (uint32_t)(sizeof(lit) - 1)} /* the same where a constant initializer is needed */
 #define STR_ARG(s) (int)(s).n, (s).n ? (s).p : ""
 #define STR_FMT "%.*s"
 

@@ -4,7 +4,7 @@
 Str stage_name(Stage s)
 {
 	static const Str words[] = {
-#define STAGE(id, word) S(word),
+#define STAGE(id, word) STR_INIT(word),
 #include "stages.def"
 #undef STAGE
 	};
