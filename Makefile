@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+# GNU make. `make` builds build/graphlint, `make check` runs the tests, `make help` lists the rest.
+# CC, CFLAGS, CPPFLAGS, LDFLAGS and LDLIBS are the user's and are kept; config.mk may set them.
+-include config.mk
+
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+DOCDIR ?= $(PREFIX)/share/doc/graphlint
+CFLAGS ?= -O2 -g
+PKG_CONFIG ?= pkg-config
+CLANG ?= clang
+FUZZ_SECONDS ?= 10
+export GRAPHLINT_SHARED ?= ../shared
+
+# SAN=1: AddressSanitizer and UBSan, in a build folder of its own. SAN=fuzz: libFuzzer on top (make fuzz).
+comma := ,
+ifdef SAN
+B := build/$(if $(filter fuzz,$(SAN)),fuzz,san)
+SAN_FLAGS := -fsanitize=address,undefined$(if $(filter fuzz,$(SAN)),$(comma)fuzzer-no-link) -fno-sanitize-recover=all -fno-omit-frame-pointer
+else
+B := build
+endif
+BIN := $(B)/graphlint
+LIB := $(B)/libgraphlint.a
+
+# The C sources of tree-sitter and of the Python grammar come from the packages that grammar/package-lock.json pins.
+NPM := grammar/node_modules
+NPM_STAMP := $(NPM)/.package-lock.json
+TS := $(NPM)/tree-sitter/vendor/tree-sitter/lib
+TSPY := $(NPM)/tree-sitter-python/src
+
+MAIN := $(wildcard analyzer/main.c)
+SRC := $(filter-out analyzer/main.c,$(wildcard analyzer/*.c))
+OBJ := $(SRC:%.c=$(B)/%.o) $(B)/embedded.o $(B)/ts/core.o $(B)/ts/parser.o $(B)/ts/scanner.o
+RULES := $(sort $(filter-out %.md %.awk %.py %.sh,$(wildcard rules/*.*)))
+UNIT := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
+FUZZ := $(patsubst tests/fuzz/%.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
+
+# Asked once, and only after `deps` had the chance to install the libraries.
+PKGS := libpcre2-8 jansson yaml-0.1 zlib
+PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(PKGS)))$(PKG_CFLAGS)
+PKG_LIBS = $(eval PKG_LIBS := $$(shell $(PKG_CONFIG) --libs $(PKGS)))$(PKG_LIBS)
+CMOCKA = $(shell $(PKG_CONFIG) --cflags --libs cmocka)
+
+GL_CPPFLAGS = -D_DEFAULT_SOURCE -Ianalyzer -I$(TS)/include $(PKG_CFLAGS)
+GL_CFLAGS = -std=c11 -ffile-prefix-map=$(CURDIR)=. $(SAN_FLAGS)
+WARN := -Wall -Wextra -Wpedantic $(if $(WERROR),-Werror)
+COMPILE = $(CC) $(CPPFLAGS) $(GL_CPPFLAGS) $(CFLAGS) $(GL_CFLAGS) -MMD -MP
+LINK = $(CC) $(CFLAGS) $(SAN_FLAGS) $(LDFLAGS)
+LIBS = $(PKG_LIBS) $(LDLIBS) -lm
+
+.PHONY: all deps run check accept bench fuzz fuzzers unit lint install uninstall clean help
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+all: $(BIN)
+
+help:
+	@echo 'make [all]      build $(BIN)'
+	@echo 'make deps       install what is missing (root on Debian/Ubuntu), else say what to install'
+	@echo 'make run        show graphlint on samples/'
+	@echo 'make check      run the tests; FULL=1: the optional ones too; SAN=1: under ASan and UBSan'
+	@echo 'make accept     check the answers on the corpus in GRAPHLINT_SHARED ($(GRAPHLINT_SHARED))'
+	@echo 'make bench      speed and memory, beside wc -l and a bare parse'
+	@echo 'make fuzz       build the fuzz targets and run each for FUZZ_SECONDS=$(FUZZ_SECONDS)'
+	@echo 'make lint       clang-tidy and cppcheck'
+	@echo 'make install    into $$(DESTDIR)$$(PREFIX), PREFIX=$(PREFIX); also uninstall, clean'
+
+deps:
+	@tests/deps
+
+run: $(BIN)
+	$(BIN) --fail-on=never samples/
+
+$(BIN): $(LIB) $(if $(MAIN),$(B)/analyzer/main.o)
+	@test -n "$(MAIN)" || { echo "graphlint: $(LIB) is built; analyzer/main.c is missing, so there is no program" >&2; exit 1; }
+	$(LINK) -o $@ $(B)/analyzer/main.o $(LIB) $(LIBS)
+
+$(LIB): $(OBJ)
+	rm -f $@
+	$(AR) rcs $@ $(OBJ)
+
+$(B)/analyzer/%.o: analyzer/%.c | deps $(NPM_STAMP)
+	@mkdir -p $(@D)
+	$(COMPILE) $(WARN) -c -o $@ $<
+
+$(B)/embedded.c: rules/embed.awk $(RULES) $(if $(RULES),,Makefile)
+	@mkdir -p $(@D)
+	LC_ALL=C awk -f rules/embed.awk $(RULES) </dev/null >$@
+$(B)/embedded.o: $(B)/embedded.c analyzer/embedded.h | deps
+	$(COMPILE) -c -o $@ $<
+
+# Third-party C: no warnings asked for.
+$(NPM_STAMP): grammar/package.json grammar/package-lock.json | deps
+	cd grammar && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+$(B)/ts/core.o: $(NPM_STAMP)
+	@mkdir -p $(@D)
+	$(COMPILE) -w -I$(TS)/src -c -o $@ $(TS)/src/lib.c
+$(B)/ts/%.o: $(NPM_STAMP)
+	@mkdir -p $(@D)
+	$(COMPILE) -w -I$(TSPY) -c -o $@ $(TSPY)/$*.c
+
+# ---- tests ----
+
+unit: $(UNIT)
+$(B)/tests/%: tests/unit/%.c $(LIB) | deps
+	@mkdir -p $(@D)
+	$(COMPILE) $(WARN) -o $@ $< $(LDFLAGS) $(LIB) $(CMOCKA) $(LIBS)
+
+check: deps unit $(if $(MAIN),$(BIN))
+	GRAPHLINT=$(BIN) FULL=$(FULL) prove $(PROVEFLAGS) $(wildcard tests/*.t) $(sort $(UNIT))
+
+accept: $(BIN)
+	GRAPHLINT=$(BIN) prove -v tests/corpus.t
+
+bench: $(BIN) $(B)/bench_parse
+	GRAPHLINT=$(BIN) tests/bench/bench $(B)/bench_parse
+$(B)/bench_parse: tests/bench/parse.c $(LIB) | deps
+	$(COMPILE) $(WARN) -o $@ $< $(LDFLAGS) $(LIB) $(LIBS)
+
+fuzz:
+	+$(MAKE) SAN=fuzz CC=$(CLANG) CFLAGS='-O1 -g' fuzzers
+	tests/fuzz/run build/fuzz $(FUZZ_SECONDS)
+fuzzers: $(FUZZ)
+$(B)/fuzz_%: tests/fuzz/fuzz_%.c $(LIB)
+	$(COMPILE) $(WARN) -fsanitize=fuzzer -o $@ $< $(LDFLAGS) $(LIB) $(LIBS)
+
+lint: $(NPM_STAMP)
+	clang-tidy --quiet $(wildcard analyzer/*.c) -- -std=c11 $(GL_CPPFLAGS)
+	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 -Ianalyzer analyzer
+
+install: $(BIN)
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(DOCDIR)
+	install -m 755 $(BIN) $(DESTDIR)$(BINDIR)/graphlint
+	install -m 644 README.md LICENSE $(DESTDIR)$(DOCDIR)
+uninstall:
+	rm -f $(DESTDIR)$(BINDIR)/graphlint
+	rm -rf $(DESTDIR)$(DOCDIR)
+
+clean:
+	rm -rf build
+
+-include $(wildcard $(B)/*.d $(B)/*/*.d)
