@@ -6,19 +6,26 @@
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 DOCDIR ?= $(PREFIX)/share/doc/graphlint
-CFLAGS ?= -O2 -g
+CFLAGS ?= $(if $(SAN),-O1,-O2) -g
 PKG_CONFIG ?= pkg-config
 CLANG ?= clang
 FUZZ_SECONDS ?= 10
+PROVEFLAGS ?= --failures --comments
 export GRAPHLINT_SHARED ?= ../shared
 
-# SAN=1: AddressSanitizer and UBSan, in a build folder of its own. SAN=fuzz: libFuzzer on top (make fuzz).
-comma := ,
-ifdef SAN
-B := build/$(if $(filter fuzz,$(SAN)),fuzz,san)
-SAN_FLAGS := -fsanitize=address,undefined$(if $(filter fuzz,$(SAN)),$(comma)fuzzer-no-link) -fno-sanitize-recover=all -fno-omit-frame-pointer
+# SAN=1: AddressSanitizer and UBSan; SAN=fuzz: libFuzzer's counters too. Each has a build folder of its own.
+ifeq ($(SAN),fuzz)
+B := build/fuzz
+override CC := $(CLANG)
+SAN_FLAGS := -fsanitize=address,undefined,fuzzer-no-link
+else ifdef SAN
+B := build/san
+SAN_FLAGS := -fsanitize=address,undefined
 else
 B := build
+endif
+ifdef SAN
+SAN_FLAGS += -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 BIN := $(B)/graphlint
 LIB := $(B)/libgraphlint.a
@@ -45,11 +52,13 @@ CMOCKA = $(shell $(PKG_CONFIG) --cflags --libs cmocka)
 GL_CPPFLAGS = -D_DEFAULT_SOURCE -Ianalyzer -I$(TS)/include $(PKG_CFLAGS)
 GL_CFLAGS = -std=c11 -ffile-prefix-map=$(CURDIR)=. $(SAN_FLAGS)
 WARN := -Wall -Wextra -Wpedantic $(if $(WERROR),-Werror)
-COMPILE = $(CC) $(CPPFLAGS) $(GL_CPPFLAGS) $(CFLAGS) $(GL_CFLAGS) -MMD -MP
+COMPILE = $(CC) $(CPPFLAGS) $(GL_CPPFLAGS) $(CFLAGS) $(GL_CFLAGS) -MMD -MP -MF $@.d -MT $@
 LINK = $(CC) $(CFLAGS) $(SAN_FLAGS) $(LDFLAGS)
 LIBS = $(PKG_LIBS) $(LDLIBS) -lm
 
-.PHONY: all deps run check accept bench fuzz fuzzers unit lint install uninstall clean help
+export SAN FULL CC CLANG PKG_CONFIG
+
+.PHONY: all deps run check full accept bench fuzz fuzzers unit lint install uninstall clean help
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
@@ -73,10 +82,11 @@ run: $(BIN)
 	$(BIN) --fail-on=never samples/
 
 $(BIN): $(LIB) $(if $(MAIN),$(B)/analyzer/main.o)
-	@test -n "$(MAIN)" || { echo "graphlint: $(LIB) is built; analyzer/main.c is missing, so there is no program" >&2; exit 1; }
+	@test -n "$(MAIN)" || { echo "$(LIB) is built; analyzer/main.c is missing, so there is no program" >&2; exit 1; }
 	$(LINK) -o $@ $(B)/analyzer/main.o $(LIB) $(LIBS)
 
-$(LIB): $(OBJ)
+# The folders stand for files that were taken away.
+$(LIB): $(OBJ) analyzer
 	rm -f $@
 	$(AR) rcs $@ $(OBJ)
 
@@ -84,7 +94,7 @@ $(B)/analyzer/%.o: analyzer/%.c | deps $(NPM_STAMP)
 	@mkdir -p $(@D)
 	$(COMPILE) $(WARN) -c -o $@ $<
 
-$(B)/embedded.c: rules/embed.awk $(RULES) $(if $(RULES),,Makefile)
+$(B)/embedded.c: rules/embed.awk $(RULES) rules
 	@mkdir -p $(@D)
 	LC_ALL=C awk -f rules/embed.awk $(RULES) </dev/null >$@
 $(B)/embedded.o: $(B)/embedded.c analyzer/embedded.h | deps
@@ -108,32 +118,41 @@ $(B)/tests/%: tests/unit/%.c $(LIB) | deps
 	@mkdir -p $(@D)
 	$(COMPILE) $(WARN) -o $@ $< $(LDFLAGS) $(LIB) $(CMOCKA) $(LIBS)
 
-check: deps unit $(if $(MAIN),$(BIN))
-	GRAPHLINT=$(BIN) FULL=$(FULL) prove $(PROVEFLAGS) $(wildcard tests/*.t) $(sort $(UNIT))
+TESTS = $(wildcard tests/*.t) $(UNIT) $(if $(FULL),$(UNIT:$(B)/%=build/san/%))
+TEST_ENV = GRAPHLINT=$(BIN) FUZZ_SECONDS=$(FUZZ_SECONDS)
+
+# The runner's summary is the last thing that is printed.
+check: deps unit $(if $(MAIN),$(BIN)) $(if $(FULL),full)
+	@$(TEST_ENV) prove $(PROVEFLAGS) $(TESTS)
+full:
+	+@$(MAKE) --no-print-directory SAN=1 unit $(if $(MAIN),all)
+	+@$(MAKE) --no-print-directory SAN=fuzz fuzzers
 
 accept: $(BIN)
-	GRAPHLINT=$(BIN) prove -v tests/corpus.t
+	@$(TEST_ENV) prove --verbose tests/corpus.t
 
 bench: $(BIN) $(B)/bench_parse
-	GRAPHLINT=$(BIN) tests/bench/bench $(B)/bench_parse
+	@$(TEST_ENV) tests/bench/bench $(B)/bench_parse
 $(B)/bench_parse: tests/bench/parse.c $(LIB) | deps
 	$(COMPILE) $(WARN) -o $@ $< $(LDFLAGS) $(LIB) $(LIBS)
 
 fuzz:
-	+$(MAKE) SAN=fuzz CC=$(CLANG) CFLAGS='-O1 -g' fuzzers
-	tests/fuzz/run build/fuzz $(FUZZ_SECONDS)
+	+@$(MAKE) --no-print-directory SAN=fuzz fuzzers
+	tests/fuzz/run $(FUZZ_SECONDS)
 fuzzers: $(FUZZ)
-$(B)/fuzz_%: tests/fuzz/fuzz_%.c $(LIB)
+$(B)/fuzz_%: tests/fuzz/fuzz_%.c $(LIB) | deps
 	$(COMPILE) $(WARN) -fsanitize=fuzzer -o $@ $< $(LDFLAGS) $(LIB) $(LIBS)
 
 lint: $(NPM_STAMP)
 	clang-tidy --quiet $(wildcard analyzer/*.c) -- -std=c11 $(GL_CPPFLAGS)
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 -Ianalyzer analyzer
 
+# ---- the rest ----
+
 install: $(BIN)
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(DOCDIR)
 	install -m 755 $(BIN) $(DESTDIR)$(BINDIR)/graphlint
-	install -m 644 README.md LICENSE $(DESTDIR)$(DOCDIR)
+	install -m 644 $(wildcard README.md) LICENSE $(DESTDIR)$(DOCDIR)
 uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/graphlint
 	rm -rf $(DESTDIR)$(DOCDIR)
