@@ -27,6 +27,7 @@ typedef struct DecideCtx {
 	const NodeTypes *nt;
 	VersionSpan torch;
 	int training;     /* mode of modules where a dump shows it: 0 unknown, 1 train, 2 eval */
+	Str ctor;         /* of a module call: ModuleClass.ctor, "p=0.5, inplace=False"; empty: not shown */
 	Arena *a;         /* for condition texts */
 } DecideCtx;
 
