@@ -20,8 +20,8 @@ typedef struct Reader {
 	const Config *cfg;
 	Arena *keep;    /* artifact lifetime: graphs go here */
 	Arena *scratch; /* rewound by the caller after each artifact */
-	void *parser;   /* TSParser, reused over all artifacts; made by the first reader that needs it */
-	void *cursor;   /* TSTreeCursor storage, likewise */
+	Arena tmp;      /* what one parsed group of statements needs */
+	void *parser;   /* PyParser, reused over all artifacts; made by the first reader that needs it */
 } Reader;
 
 Reader reader_new(Program *p, Types *t, Diags *d, const Config *cfg, Arena *keep, Arena *scratch);
