@@ -75,6 +75,7 @@ typedef struct Diags {
 	Arena *a;            /* run lifetime */
 	VEC(Finding) v;
 	VEC(Unread) unread;
+	Map places;          /* where diag_unread and diag_truncated spoke already */
 } Diags;
 
 void diags_init(Diags *d, Arena *a);
@@ -89,7 +90,8 @@ void diag_stepf(Diags *d, Finding *f, StepRole role, Span at, const char *fmt, .
 void diag_unread(Diags *d, Span at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* GL902: an artifact ends early. Also an Unread entry. */
 void diag_truncated(Diags *d, Span at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* Orders findings by file, place, rule, graph, output, input: the order of every report. */
+/* Orders findings by file, place, rule, graph, output, input: the order of every report; equal ones stay as they
+ * were added. Unread text is ordered by place. */
 void diags_sort(Diags *d);
 
 #endif

@@ -10,6 +10,7 @@ typedef struct Json {
 	uint32_t depth;
 	bool pretty;          /* one member a line */
 	bool first[64];       /* nothing written yet at this depth */
+	bool array[64];       /* what is open at this depth is an array */
 	bool after_key;
 } Json;
 
