@@ -42,6 +42,7 @@ typedef struct FactArg {
 	int16_t result;   /* r1=: only result member 1; -1: every result */
 	bool each;        /* [*]: any element of a list argument (or this and all later positional ones) */
 	bool maybe;       /* `?` */
+	bool sometimes;   /* of a joined row: only some of the rows joined have this entry, so at most MAY */
 	bool grad;        /* .grad: the gradient of that tensor, not its own memory */
 	bool buffer, parameter; /* buf.NAME, par.NAME of the module */
 	Sym name;
@@ -66,9 +67,13 @@ typedef struct Fact {
 	uint32_t nalias, nmutates;
 	FactOuts outs;
 	VersionSpan span;        /* versions for which the row holds */
-	bool joined;             /* made from rows that differ over the possible versions: every effect may */
+	bool joined;             /* made from rows whose effects differ (over versions, modes of a module, overloads of a
+	                          * packet): a VIEW here is one in all of them, what only some of them do is MAYBE_VIEW,
+	                          * or an entry with `sometimes` */
 	bool user;               /* from --facts */
-	Str source;              /* which file and line the row came from, for --dump and messages */
+	Sym aten;                /* ATen packet behind a Python spelling, "aten.view"; 0 none */
+	Str source;              /* the file the row came from, for --dump and messages */
+	uint32_t line;           /* and its line */
 } Fact;
 
 static inline bool fact_has(const Fact *f, FactTag t) { return f->tags >> t & 1; }
@@ -87,7 +92,9 @@ typedef struct Overload {
 
 typedef struct Facts Facts;
 
-/* The tables that are embedded in the program. `names` must outlive it. */
+/* No tables: for tests. `names` must outlive it, here and below. */
+Facts *facts_new(Arena *a, Names *names);
+/* The tables that are embedded in the program; a fault in one of them is an assertion. */
 Facts *facts_builtin(Arena *a, Names *names);
 /* Loads a table (tab-separated rows as in rules/ops.tsv, or one operator schema a line such as
  * mylib::foo(Tensor(a!) x, Tensor y) -> Tensor(a!)); its rows replace those of the same name.
@@ -114,7 +121,12 @@ const Arg *call_param(Facts *f, const Graph *g, const Node *n, Str name);
 /* Every spelling in the tables, in order, for the generated test and for "did you mean". */
 uint32_t facts_count(const Facts *f);
 const Fact *facts_at(const Facts *f, uint32_t i);
-/* Stable text of one row. */
+/* Stable text of one row, in the columns of rules/ops.tsv; a joined row ends in "joined", its entries that only some
+ * rows have in "~". */
 void fact_text(const Facts *f, const Fact *row, Buf *out);
+Str fact_kind_name(FactKind k);
+Str fact_cond_name(FactCond c); /* FC_NONE: "-" */
+Str fact_tag_name(FactTag t);
+Str family_name(Family f);
 
 #endif
