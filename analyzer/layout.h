@@ -5,7 +5,7 @@
  *
  * Every function takes types by id and gives a tensor type that says as much as is certain: unknown
  * parts of the operands, dims out of range and arguments that PyTorch would refuse give a result
- * without sizes or without strides, never a guess. The dtype and device of the operand stay. An operand
+ * with single unknown sizes or strides (ExprId 0), without strides or without sizes, never a guess. The dtype and device of the operand stay. An operand
  * that is no tensor (or id 0) counts as a tensor of which nothing is known.
  * Dims may be negative, as in Python. ExprId 0 is "a value, but not known". */
 #ifndef GRAPHLINT_LAYOUT_H
@@ -13,9 +13,6 @@
 
 #include "base.h"
 #include "types.h"
-
-/* Dims of a tensor that is worked on; more makes the result one without sizes. */
-enum { LAYOUT_DIMS_MOST = 64 };
 
 /* ---- views ---- */
 
@@ -25,7 +22,7 @@ TypeId layout_reverse(Types *t, TypeId x);
 TypeId layout_permute(Types *t, TypeId x, const int64_t *dims, uint32_t n);
 TypeId layout_movedim(Types *t, TypeId x, const int64_t *src, const int64_t *dst, uint32_t n);
 /* x[..., start:stop:step, ...] at dim. NULL: not given (0, the size, 1). Negative values count from
- * the end; unknown or undecidable bounds give an unknown size in that dim, so a result without sizes. */
+ * the end; unknown or undecidable bounds give an unknown size in that dim. */
 TypeId layout_slice(Types *t, TypeId x, int64_t dim, const ExprId *start, const ExprId *stop,
 	const ExprId *step);
 TypeId layout_select(Types *t, TypeId x, int64_t dim); /* x[i], one element of unbind */
@@ -76,7 +73,7 @@ Str layout_word(Layout l);
 bool layout_parse(Str word, Layout *out);
 
 /* Common shape of tensors (and of numbers, which have none). False when a shape is not known, they do
- * not fit, or it cannot be told (an unbacked size against another). size: LAYOUT_DIMS_MOST long. */
+ * not fit, or it cannot be told (an unbacked size against another). size: TYPE_DIMS_MOST long. */
 bool layout_broadcast(Types *t, const TypeId *ops, uint32_t nops, ExprId *size, uint32_t *n);
 
 /* What a new tensor is made of. */

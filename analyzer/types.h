@@ -22,11 +22,15 @@ typedef enum DTypeClass { DC_NONE, DC_BOOL, DC_INT, DC_FLOAT, DC_COMPLEX, DC_BIT
 typedef enum TypeKind {
 	TK_NONE,   /* nothing known */
 	TK_TENSOR,
-	TK_SYM,    /* a symbolic or plain Python number; value in `sym` when known */
+	TK_SYM,    /* a symbolic or plain Python number; value in `sym` when known, kind of number (DT_B8, DT_I64,
+	            * DT_F64, DT_C128) in `dtype` when known */
 	TK_OTHER   /* surely no tensor */
 } TypeKind;
 
 typedef enum MemoryFormat { MF_CONTIGUOUS, MF_CHANNELS_LAST, MF_CHANNELS_LAST_3D, MF_PRESERVE, MF_UNKNOWN } MemoryFormat;
+
+/* More dims than PyTorch's iterators take; a type with more has no shape. */
+enum { TYPE_DIMS_MOST = 64 };
 
 typedef struct Type {
 	TypeKind kind;
@@ -34,7 +38,7 @@ typedef struct Type {
 	bool has_shape, has_stride;
 	bool wrapped;       /* printed inside a subclass: DTensor(...), TwoTensor(...): layout of the outer tensor */
 	uint32_t ndim;      /* valid with has_shape */
-	const ExprId *size, *stride; /* ndim each; stride valid with has_stride */
+	const ExprId *size, *stride; /* ndim each; stride valid with has_stride; single ones may be 0, unknown */
 	Sym device;         /* "cpu", "cuda:0"; 0 unknown */
 	ExprId sym;         /* TK_SYM */
 } Type;
@@ -63,10 +67,13 @@ Str expr_text(Types *t, ExprId e, Arena *a); /* stable text, for dumps */
 TypeId type_intern(Types *t, const Type *v);       /* copies size and stride */
 const Type *type_get(const Types *t, TypeId id);   /* id 0: the type of which nothing is known */
 /* Reads an annotation: f32[2, s0][s0, 1]cuda:0, Sym(2*s0), DTensor(f32[8][1]cpu, S(0)), torch.Tensor (a tensor of
- * which nothing else is known). ANSI codes must be gone. Returns 0 when it is none of these. */
+ * which nothing else is known), the words of typewords.def. ANSI codes must be gone. Returns 0 when it is none of
+ * these or damaged. A dim whose text has no value here (see expr_parse) is unknown, the others stay. */
 TypeId type_parse(Types *t, Str annotation);
 Str type_text(Types *t, TypeId id, Arena *a);      /* "f32[2, 3][3, 1]cpu"; parts unknown are left out; "?" for none */
-DType dtype_parse(Str torch_name);                 /* "torch.float32", "float32", "f32", "torch.long"; DT_NONE otherwise */
+/* "torch.float32", "float32", "f32", "torch.long", "torch.float"; DT_NONE otherwise. Bare "float", "int", "bool" and
+ * "complex" are Python's (and NumPy's) types: f64, i64, b8, c128. */
+DType dtype_parse(Str torch_name);
 Str dtype_shown(DType d);                          /* "f32" */
 Str dtype_torch(DType d);                          /* "torch.float32" */
 DTypeClass dtype_class(DType d);
