@@ -6,10 +6,11 @@
 #include "base.h"
 #include "diag.h"
 
-/* One wording of a rule. Templates hold {name}, filled from Finding.vars and the standard names
- * {graph} {output} {input} {attribute} {condition} {operator} {source}; an unknown name is a fault of the file. */
+/* One wording of a rule. Templates hold {name}, filled from Finding.vars, then from the finding itself: the
+ * names of rule_vars.def; any other name is a fault of the file. A part in [[ ]] is left out when a name in it has
+ * no value; {{ and }} stand for one brace. Values are cut at 160 code points and stay on one line. */
 typedef struct Wording {
-	Str variant;     /* "" for the only or default one */
+	Str variant;     /* "" for the only or default one; words joined by "-", see wording_find */
 	Str message;
 	Str suggestion;  /* the help: line; may be empty */
 } Wording;
@@ -33,6 +34,9 @@ Rules *rules_builtin(Arena *a);
  * and names included, with the nearest known one). */
 bool rules_load(Rules *r, Arena *a, Str path, Str text, Buf *errors);
 const Rule *rules_find(const Rules *r, Str id_or_name);
+/* The wording of a variant: that very one, else of the variant less its last words (must-view-kept, must-view,
+ * must), else the one without variant, else the first. */
+const Wording *wording_find(const Rule *r, Str variant);
 /* Fills name, message, suggestion and help of every finding. */
 void rules_render(const Rules *r, Diags *d);
 
