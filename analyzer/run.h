@@ -10,8 +10,10 @@
 #include "types.h"
 #include "ir.h"
 #include "facts.h"
+#include "shapes.h"
 #include "infer.h"
 #include "split.h"
+#include "read.h"
 #include "alias.h"
 #include "rules.h"
 
@@ -20,6 +22,7 @@ typedef struct Tables {
 	Arena a;
 	Names names;
 	Facts *facts;
+	Shapes *shapes;
 	Rules *rules;
 } Tables;
 
@@ -35,6 +38,7 @@ typedef struct Run {
 	Artifacts artifacts;
 	Types *types;
 	Program program;
+	Reader reader;          /* its parser is freed with the run, also when memory ran out */
 	NodeTypes **node_types; /* by GraphId */
 	Summary **summaries;    /* by GraphId */
 	Diags diags;
@@ -48,7 +52,7 @@ typedef struct Run {
 void tables_init(Tables *t);
 void tables_free(Tables *t);
 /* Prepares a run; add inputs with sources_add_* on run->sources, then analyse. */
-void run_init(Run *r, Tables *t, const Config *cfg);
+void run_init(Run *r, Tables *t, const Config *cfg); /* one run at a time per Tables: names are interned there */
 void run_analyse(Run *r);   /* fills diags, program, summaries; never fails: trouble is in diags or out_of_memory */
 void run_free(Run *r);
 /* Exit status of design: 0, 1, 3 or 4, by findings, unread input and cfg->fail_on. */

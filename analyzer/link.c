@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+#include "link.h"
+
+/* "__compiled_fn_3" within "pre insert_deferred_runtime_asserts __compiled_fn_3"; empty when there is none */
+static Str compiled_name(Str name)
+{
+	uint32_t at = str_find(name, S("compiled_fn_"), 0);
+	if (at == name.n)
+		return (Str){0};
+	while (at && name.p[at - 1] == '_')
+		at--;
+	uint32_t end = at;
+	while (end < name.n && char_is_ident((unsigned char)name.p[end]))
+		end++;
+	return str_sub(name, at, end);
+}
+
+static bool is_top(const Graph *g)
+{
+	return g && !g->parent.i;
+}
+
+static uint64_t mix(uint64_t h, uint64_t x)
+{
+	return hash_u64(h ^ (x + 0x9e3779b97f4a7c15u));
+}
+
+static uint64_t hash_args(const Graph *g, uint64_t h)
+{
+	for (uint32_t i = 0; i < g->args.n; i++) {
+		const Arg *a = &g->args.v[i];
+		h = mix(h, (uint64_t)a->kind << 32 | a->key.i);
+		switch ((ArgKind)a->kind) {
+		case AR_NODE: h = mix(h, a->u.node.i); break;
+		case AR_BOOL:
+		case AR_INT: h = mix(h, (uint64_t)a->u.num); break;
+		case AR_FLOAT: h = mix(h, hash_bytes(1, &a->u.real, sizeof a->u.real)); break;
+		default: h = mix(h, a->u.sym.i); break;
+		}
+		h = mix(h, a->n);
+	}
+	return h;
+}
+
+/* What the graph computes, without types, names and places. */
+static uint64_t structure_hash(const Graph *g)
+{
+	uint64_t h = mix(g->inputs.n, g->outputs.n);
+	for (uint32_t i = 1; i < g->nodes.n; i++) {
+		const Node *n = &g->nodes.v[i];
+		h = mix(h, (uint64_t)n->kind << 40 | (uint64_t)n->callee << 32 | (n->kind == NK_PLACEHOLDER ? 0 : n->target.i));
+		h = mix(h, n->nargs);
+	}
+	for (uint32_t i = 0; i < g->outputs.n; i++)
+		h = mix(h, (uint64_t)g->outputs.v[i].arg.kind << 32 | g->outputs.v[i].arg.u.node.i);
+	return hash_args(g, h) | 1;
+}
+
+/* How much a printing tells: annotations with strides beat those without, those beat none. */
+static uint32_t detail(const Graph *g)
+{
+	uint32_t typed = 0;
+	for (uint32_t i = 1; i < g->nodes.n; i++)
+		typed += g->nodes.v[i].type.i != 0;
+	return typed;
+}
+
+static uint64_t key_of(const Graph *g, Sym name)
+{
+	return mix(mix((uint64_t)g->file.i << 32 | g->process.i, name.i), 1) | 1;
+}
+
+static void join(Graph *keep, Graph *drop)
+{
+	drop->printing_of = keep->id;
+	if (keep->stage == STAGE_FX && drop->stage != STAGE_FX)
+		keep->stage = drop->stage;
+}
+
+/* Takes the later of two printings of one graph as the one to analyse when it says more. */
+static uint32_t prefer(const Program *p, Graph *first, Graph *later, bool later_is_variant)
+{
+	bool first_is_variant = !str_eq(compiled_name(sym_str(p->names, first->name)), sym_str(p->names, first->name)) &&
+	                        compiled_name(sym_str(p->names, first->name)).n;
+	bool take = first_is_variant != later_is_variant ? first_is_variant : detail(later) > detail(first);
+	if (first->incomplete != later->incomplete)
+		take = first->incomplete;
+	join(take ? later : first, take ? first : later);
+	return take ? later->id.i : first->id.i;
+}
+
+/* Printings with one name in one process: `__compiled_fn_3` and its variants before or after a pass. A repeated name with
+ * another structure is another process whose rank was not printed: not joined. */
+static void join_named(Program *p, Arena *scratch)
+{
+	Map first = {.a = scratch};
+	for (uint32_t i = 1; i < p->graphs.n; i++) {
+		Graph *g = p->graphs.v[i];
+		Str name = sym_str(p->names, g->name), base = compiled_name(name);
+		if (!is_top(g) || !base.n)
+			continue;
+		bool variant = !str_eq(name, base);
+		uint64_t key = key_of(g, sym_intern(p->names, base));
+		uint32_t k = map_get(&first, key);
+		Graph *f = k ? p->graphs.v[k] : NULL;
+		if (f && (variant || f->name.i != g->name.i || structure_hash(f) == structure_hash(g) || f->incomplete || g->incomplete) &&
+		    f->inputs.n == g->inputs.n)
+			map_put(&first, key, prefer(p, f, g, variant));
+		else
+			map_put(&first, key, i);
+	}
+	for (uint32_t i = 1; i < p->graphs.n; i++) { /* a variant that stands alone is the graph */
+		Graph *g = p->graphs.v[i];
+		Str base = compiled_name(sym_str(p->names, g->name));
+		if (is_top(g) && base.n && !g->printing_of.i)
+			g->name = sym_intern(p->names, base);
+	}
+}
+
+/* Printings without a name of their own (print(gm), then print_readable) in one file: the same computation is one graph. */
+static void join_unnamed(Program *p, Arena *scratch)
+{
+	Map first = {.a = scratch};
+	for (uint32_t i = 1; i < p->graphs.n; i++) {
+		Graph *g = p->graphs.v[i];
+		if (!is_top(g) || g->printing_of.i || g->nodes.n < 2 || compiled_name(sym_str(p->names, g->name)).n ||
+		    g->stage != STAGE_FX)
+			continue;
+		uint64_t key = mix(structure_hash(g), g->file.i) | 1;
+		uint32_t k = map_get(&first, key);
+		map_put(&first, key, k ? prefer(p, p->graphs.v[k], g, false) : i);
+	}
+}
+
+/* A chain of printings ends at the graph that is analysed. */
+static void settle_printings(Program *p)
+{
+	for (uint32_t i = 1; i < p->graphs.n; i++) {
+		Graph *g = p->graphs.v[i];
+		uint32_t guard = 0;
+		for (const Graph *o; g->printing_of.i && (o = graph_get(p, g->printing_of))->printing_of.i && guard++ < p->graphs.n;)
+			g->printing_of = o->printing_of;
+	}
+}
+
+static bool is_aot(const Graph *g)
+{
+	return g->stage == STAGE_AOT_FORWARD || g->stage == STAGE_AOT_BACKWARD || g->stage == STAGE_AOT_JOINT ||
+	       g->stage == STAGE_POST_GRAD || g->stage == STAGE_PRE_GRAD || g->stage == STAGE_INDUCTOR;
+}
+
+static GraphId principal_id(const Graph *g)
+{
+	return g->printing_of.i ? g->printing_of : g->id;
+}
+
+static bool is_variant_pass(Str name)
+{
+	return str_starts(name, S("tensorify_python_scalars")) || str_has(name, S("before unlifting"));
+}
+
+static uint64_t compile_key(const Graph *g)
+{
+	return mix(key_of(g, g->compile_id), g->attempt) | 1;
+}
+
+/* With compile ids an AOT graph belongs to the Dynamo graph printed last before it with the same id and attempt. */
+static void tie_by_id(Program *p, Arena *scratch)
+{
+	Map dynamo = {.a = scratch};
+	for (uint32_t i = 1; i < p->graphs.n; i++) {
+		Graph *g = p->graphs.v[i];
+		if (!is_top(g) || !g->compile_id.i)
+			continue;
+		if (g->stage == STAGE_DYNAMO)
+			map_put(&dynamo, compile_key(g), principal_id(g).i);
+		else if (is_aot(g))
+			g->of = (GraphId){map_get(&dynamo, compile_key(g))};
+	}
+}
+
+/* Without them (2022, 2.0) it stands before the Dynamo record of its graph. */
+static void tie_by_order(Program *p, Arena *scratch)
+{
+	Map next = {.a = scratch};
+	for (uint32_t i = p->graphs.n; i-- > 1;) {
+		Graph *g = p->graphs.v[i];
+		if (!is_top(g) || g->compile_id.i)
+			continue;
+		if (g->stage == STAGE_DYNAMO)
+			map_put(&next, key_of(g, (Sym){0}), principal_id(g).i);
+		else if (is_aot(g))
+			g->of = (GraphId){map_get(&next, key_of(g, (Sym){0}))};
+	}
+}
+
+/* A printing of an AOT graph after or before a small pass is not a graph of its own. */
+static void join_passes(Program *p, Arena *scratch)
+{
+	Map forward = {.a = scratch};
+	for (uint32_t i = 1; i < p->graphs.n; i++) {
+		const Graph *g = p->graphs.v[i];
+		if (is_top(g) && g->stage == STAGE_AOT_FORWARD && !is_variant_pass(sym_str(p->names, g->name)))
+			map_put(&forward, compile_key(g), i);
+	}
+	for (uint32_t i = 1; i < p->graphs.n; i++) {
+		Graph *g = p->graphs.v[i];
+		if (is_top(g) && is_aot(g) && is_variant_pass(sym_str(p->names, g->name)))
+			g->printing_of = (GraphId){map_get(&forward, compile_key(g))};
+	}
+}
+
+/* Names that MODIFIED BYTECODE calls, per file. */
+static void called_names(const Artifacts *arts, const Sources *sources, Map *called, Names *names)
+{
+	for (uint32_t i = 1; i < arts->v.n; i++) {
+		const Artifact *a = &arts->v.v[i];
+		if (a->kind != ART_BYTECODE_MODIFIED)
+			continue;
+		Str text = source_get(sources, a->file)->text;
+		for (uint32_t k = 0; k < a->npieces; k++) {
+			Str line = str_sub(text, a->pieces[k].src, a->pieces[k].src + a->pieces[k].n);
+			Str name = str_has(line, S("compiled_fn_")) ? compiled_name(line) : (Str){0};
+			if (name.n)
+				map_put(called, ((uint64_t)a->file.i << 32 | sym_intern(names, name).i) + 1, 1);
+		}
+	}
+}
+
+/* An attempt that was restarted leaves its graph in the log; a later attempt of the same compile has another. */
+static void mark_superseded(Program *p, const Map *called, Arena *scratch)
+{
+	Map last = {.a = scratch};
+	for (uint32_t i = 1; i < p->graphs.n; i++) {
+		const Graph *g = p->graphs.v[i];
+		if (is_top(g) && g->stage == STAGE_DYNAMO && g->compile_id.i)
+			map_put(&last, key_of(g, g->compile_id), i);
+	}
+	for (uint32_t i = 1; i < p->graphs.n; i++) {
+		Graph *g = p->graphs.v[i];
+		if (!is_top(g) || g->stage != STAGE_DYNAMO || !g->compile_id.i)
+			continue;
+		uint32_t k = map_get(&last, key_of(g, g->compile_id));
+		bool is_called = map_get(called, ((uint64_t)g->file.i << 32 | g->name.i) + 1);
+		g->superseded = k && p->graphs.v[k]->attempt > g->attempt && !is_called;
+	}
+}
+
+void link_graphs(Program *p, const Artifacts *arts, const Sources *sources, Arena *scratch)
+{
+	Map called = {.a = scratch};
+	join_named(p, scratch);
+	join_unnamed(p, scratch);
+	settle_printings(p);
+	tie_by_id(p, scratch);
+	tie_by_order(p, scratch);
+	join_passes(p, scratch);
+	called_names(arts, sources, &called, p->names);
+	mark_superseded(p, &called, scratch);
+}
+
+const Graph *link_principal(const Program *p, const Graph *g)
+{
+	return g->printing_of.i ? graph_get(p, g->printing_of) : g;
+}
+
+bool link_captured_by_2x(const Program *p, const Graph *g)
+{
+	if (g->parent.i)
+		return link_captured_by_2x(p, graph_get(p, g->parent));
+	bool old = g->torch.hi && g->torch.hi < 200;
+	return !old && (g->stage == STAGE_DYNAMO || is_aot(g) || g->stage == STAGE_COMPILED_AUTOGRAD);
+}

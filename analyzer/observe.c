@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+#include "observe.h"
+
+typedef struct Observe {
+	Diags *d;
+	const Program *p;
+	const Sources *src;
+	const Config *cfg;
+	const Graph *g;
+	const Summary *s;
+	ContractName contract;
+	unsigned keeps;
+} Observe;
+
+Severity observe_severity(Tri certainty, Observable o, bool kept)
+{
+	if (certainty == TRI_NO || (certainty == TRI_MAY && o == OBS_NO))
+		return SEV_NONE;
+	if (kept || o == OBS_NO)
+		return SEV_NOTE;
+	if (certainty == TRI_MUST && o == OBS_YES)
+		return SEV_ERROR;
+	return SEV_WARNING;
+}
+
+static Str name_of(const Observe *o, Sym s)
+{
+	return sym_str(o->p->names, s);
+}
+
+static Str node_name(const Observe *o, NodeId id)
+{
+	const Node *n = graph_node(o->g, id);
+	return name_of(o, n->name.i ? n->name : n->target);
+}
+
+/* The operator as a reader knows it: `contiguous`, `torch.reshape`, `x[...] = v`. */
+static Str operator_text(const Observe *o, const Node *n)
+{
+	Str t = name_of(o, n->target);
+	if (n->kind == NK_PLACEHOLDER || n->kind == NK_GET_ATTR)
+		return (Str){0};
+	if (n->callee == CALLEE_OPERATOR && str_eq(t, S("setitem")))
+		return S("x[...] = v");
+	if (n->callee == CALLEE_OPERATOR && str_eq(t, S("getitem")))
+		return S("x[...]");
+	if (n->callee == CALLEE_MODULE)
+		return str_printf(o->d->a, "self." STR_FMT, STR_ARG(t));
+	return t;
+}
+
+/* The line of the user's program that made a node. */
+static UserSource user_source(const Observe *o, NodeId id)
+{
+	UserSource u = {0};
+	const Node *n = id.i ? graph_node(o->g, id) : NULL;
+	if (!n || !n->loc)
+		return u;
+	const SrcLoc *l = &o->g->locs.v[n->loc];
+	u.file = name_of(o, l->file);
+	u.function = name_of(o, l->function);
+	u.line = l->line;
+	if (l->code.file.i)
+		u.code = str_trim(str_sub(source_get(o->src, l->code.file)->text, l->code.at, l->code.end));
+	return u;
+}
+
+static Finding *finding(Observe *o, Str rule, Severity sev, Span at, NodeId node)
+{
+	Finding *f = diag_add(o->d, rule, sev, at);
+	f->graph = name_of(o, o->g->name);
+	f->graph_id = o->g->id;
+	f->compile_id = name_of(o, o->g->compile_id);
+	f->source = user_source(o, node);
+	if (node.i)
+		f->group = operator_text(o, graph_node(o->g, node));
+	diag_var(o->d, f, S("operator"), f->group);
+	return f;
+}
+
+static Span input_span(const Observe *o, uint32_t i)
+{
+	return node_span(o->g, o->g->inputs.v[i]);
+}
+
+static Span output_span(const Observe *o, uint32_t j)
+{
+	const Output *out = &o->g->outputs.v[j];
+	return (Span){o->g->file, out->at, out->end};
+}
+
+/* "`contiguous`, `view`": the operators that lead from the shared memory to the value */
+static Str through(const Observe *o, const Hop *chain, uint32_t n)
+{
+	enum { SHOWN = 6 };
+	Buf b = {.a = o->d->a};
+	uint32_t said = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const Node *m = chain[i].node.i ? graph_node(o->g, chain[i].node) : NULL;
+		Str t = m ? operator_text(o, m) : (Str){0};
+		if (!t.n)
+			continue;
+		if (said == SHOWN) {
+			buf_add(&b, S(", ..."));
+			break;
+		}
+		buf_printf(&b, "%s`" STR_FMT "`", said++ ? ", " : "", STR_ARG(t));
+	}
+	return buf_str(&b);
+}
+
+/* Evidence: one step per operator on the way. */
+static void chain_steps(Observe *o, Finding *f, const Hop *chain, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const Hop *h = &chain[i];
+		if (!h->node.i)
+			continue;
+		const Node *m = graph_node(o->g, h->node);
+		Span at = node_span(o->g, h->node);
+		Str name = node_name(o, h->node), op = operator_text(o, m), why = h->why;
+		if (m->kind == NK_PLACEHOLDER) {
+			diag_stepf(o->d, f, ROLE_BOUNDARY, at, "`" STR_FMT "` enters the graph", STR_ARG(name));
+		} else if (m->kind == NK_GET_ATTR) {
+			diag_stepf(o->d, f, ROLE_PLACE, at, "`self." STR_FMT "` belongs to the module", STR_ARG(name_of(o, m->target)));
+		} else if (h->shares == TRI_MAY) {
+			diag_stepf(o->d, f, ROLE_ALIAS, at, "`" STR_FMT "` is in the same memory if " STR_FMT, STR_ARG(name), STR_ARG(why));
+		} else if (!i) {
+			diag_stepf(o->d, f, ROLE_PLACE, at, "`" STR_FMT "` is made here by `" STR_FMT "`", STR_ARG(name), STR_ARG(op));
+		} else {
+			diag_stepf(o->d, f, ROLE_ALIAS, at, "`" STR_FMT "` is in the same memory: `" STR_FMT "` does not copy%s" STR_FMT,
+			           STR_ARG(name), STR_ARG(op), why.n ? ", since " : "", STR_ARG(why));
+		}
+	}
+}
+
+/* Named contracts under which a boundary that needs `keep` is not kept, or not allowed. */
+static unsigned contracts_of(Keep keep, bool blocks_replay)
+{
+	unsigned c = CONTRACT_BIT(CONTRACT_STRICT);
+	Contract fresh = {.name = CONTRACT_FRESH};
+	if (!(contract_keeps(&fresh, false) & keep))
+		c |= CONTRACT_BIT(CONTRACT_FRESH);
+	if (blocks_replay)
+		c |= CONTRACT_BIT(CONTRACT_CUDAGRAPHS);
+	return c;
+}
+
+static Severity severity(const Observe *o, Tri certainty, Keep keep, bool blocks_replay, bool *quiet)
+{
+	*quiet = false;
+	if (o->contract == CONTRACT_STRICT)
+		return certainty == TRI_MUST ? SEV_ERROR : SEV_WARNING;
+	if (o->contract == CONTRACT_CUDAGRAPHS && blocks_replay)
+		return SEV_WARNING;
+	bool kept = o->keeps & keep;
+	Severity s = observe_severity(certainty, OBS_UNKNOWN, kept);
+	*quiet = kept && observe_severity(certainty, OBS_UNKNOWN, false) > SEV_NOTE;
+	return s;
+}
+
+static void certainty_of(Finding *f, Tri certainty, Str condition)
+{
+	f->certainty = certainty;
+	f->observable = OBS_UNKNOWN;
+	if (certainty == TRI_MAY)
+		f->condition = condition.n ? condition : S("an operator that copies only sometimes does not copy");
+}
+
+/* The node whose line makes the alias: the last operator of the chain, else the returned value itself. */
+static NodeId alias_node(const Observe *o, const OutputSummary *s)
+{
+	for (uint32_t i = s->nchain; i-- > 0;) {
+		NodeId id = s->chain[i].node;
+		if (id.i && graph_node(o->g, id)->kind != NK_PLACEHOLDER)
+			return id;
+	}
+	return (NodeId){0};
+}
+
+static Span alias_span(const Observe *o, const OutputSummary *s, uint32_t j)
+{
+	NodeId id = alias_node(o, s);
+	return id.i ? node_span(o->g, id) : output_span(o, j);
+}
+
+static void boundary_step(Observe *o, Finding *f, uint32_t j)
+{
+	diag_stepf(o->d, f, ROLE_BOUNDARY, output_span(o, j), "output %u leaves the graph", j);
+}
+
+static void output_aliases_input(Observe *o, uint32_t j, const OutputSummary *s)
+{
+	bool attr = s->kind == ALIAS_VIEW_OF_ATTR, may = s->certainty == TRI_MAY, quiet;
+	Severity sev = severity(o, s->certainty, KEEP_OUTPUT_INPUT, !attr, &quiet);
+	if (sev == SEV_NONE)
+		return;
+	Finding *f = finding(o, S("GL101"), sev, alias_span(o, s, j), alias_node(o, s));
+	const char *kind = attr ? "attribute" : s->kind == ALIAS_INPUT ? "object" : "view";
+	f->variant = str_printf(o->d->a, "%s-%s", may ? "may" : "must", kind);
+	f->output = (int32_t)j;
+	f->input = attr || !s->nof ? -1 : (int32_t)s->of[0];
+	f->attribute = attr ? str_printf(o->d->a, "self." STR_FMT, STR_ARG(name_of(o, s->attribute))) : (Str){0};
+	f->contracts = contracts_of(KEEP_OUTPUT_INPUT, !attr);
+	f->quiet_by_contract = quiet;
+	certainty_of(f, s->certainty, s->condition);
+	diag_var(o->d, f, S("output_name"), s->node.i ? node_name(o, s->node) : (Str){0});
+	if (f->input >= 0)
+		diag_var(o->d, f, S("input_name"), node_name(o, o->g->inputs.v[f->input]));
+	diag_var(o->d, f, S("through"), through(o, s->chain, s->nchain));
+	chain_steps(o, f, s->chain, s->nchain);
+	boundary_step(o, f, j);
+}
+
+static void outputs_share(Observe *o, uint32_t j, const OutputSummary *s)
+{
+	bool may = s->certainty == TRI_MAY, quiet;
+	Severity sev = severity(o, s->certainty, KEEP_OUTPUT_OUTPUT, false, &quiet);
+	if (sev == SEV_NONE || !s->nof)
+		return;
+	Finding *f = finding(o, S("GL102"), sev, alias_span(o, s, j), alias_node(o, s));
+	f->variant = str_printf(o->d->a, "%s-%s", may ? "may" : "must", s->kind == ALIAS_OUTPUT ? "object" : "view");
+	f->output = (int32_t)j;
+	f->other_output = (int32_t)s->of[0];
+	f->contracts = contracts_of(KEEP_OUTPUT_OUTPUT, false);
+	f->quiet_by_contract = quiet;
+	certainty_of(f, s->certainty, s->condition);
+	const OutputSummary *p = &o->s->outputs[s->of[0]];
+	diag_var(o->d, f, S("output_name"), s->node.i ? node_name(o, s->node) : (Str){0});
+	diag_var(o->d, f, S("partner_name"), p->node.i ? node_name(o, p->node) : (Str){0});
+	diag_var(o->d, f, S("through"), through(o, s->chain, s->nchain));
+	chain_steps(o, f, s->chain, s->nchain);
+	boundary_step(o, f, j);
+	diag_stepf(o->d, f, ROLE_BOUNDARY, output_span(o, s->of[0]), "output %u leaves the graph in the same memory", s->of[0]);
+}
+
+static void observe_outputs(Observe *o)
+{
+	for (uint32_t j = 0; j < o->g->outputs.n; j++) {
+		const OutputSummary *s = &o->s->outputs[j];
+		switch (s->kind) {
+		case ALIAS_INPUT:
+		case ALIAS_VIEW_OF_INPUT:
+		case ALIAS_VIEW_OF_ATTR: output_aliases_input(o, j, s); break;
+		case ALIAS_OUTPUT:
+		case ALIAS_VIEW_OF_OUTPUT: outputs_share(o, j, s); break;
+		default: break;
+		}
+	}
+}
+
+/* The write that a finding points at: the first that is as certain as the answer. */
+static const Write *settling_write(const InputSummary *in, bool metadata)
+{
+	Tri want = metadata ? in->metadata : in->data;
+	for (uint32_t i = 0; i < in->nwrites; i++)
+		if (in->writes[i].metadata == metadata && in->writes[i].certainty == want)
+			return &in->writes[i];
+	return NULL;
+}
+
+static void written(Observe *o, const InputSummary *in, bool metadata, int32_t input, Sym attr)
+{
+	Tri certainty = metadata ? in->metadata : in->data;
+	const Write *w = settling_write(in, metadata);
+	bool quiet;
+	Severity sev = severity(o, certainty, KEEP_INPUT_WRITES, !attr.i, &quiet);
+	if (certainty == TRI_NO || !w || sev == SEV_NONE)
+		return;
+	Finding *f = finding(o, metadata ? S("GL104") : S("GL103"), sev, node_span(o->g, w->node), w->node);
+	f->variant = str_printf(o->d->a, "%s-%s", certainty == TRI_MAY ? "may" : "must", attr.i ? "attribute" : "input");
+	f->input = input;
+	f->attribute = attr.i ? str_printf(o->d->a, "self." STR_FMT, STR_ARG(name_of(o, attr))) : (Str){0};
+	f->contracts = contracts_of(KEEP_INPUT_WRITES, true);
+	f->quiet_by_contract = quiet;
+	certainty_of(f, certainty, w->condition);
+	if (input >= 0)
+		diag_var(o->d, f, S("input_name"), node_name(o, o->g->inputs.v[input]));
+	diag_var(o->d, f, S("through"), through(o, w->chain, w->nchain));
+	if (w->nchain)
+		chain_steps(o, f, w->chain, w->nchain);
+	else if (input >= 0)
+		diag_stepf(o->d, f, ROLE_BOUNDARY, input_span(o, (uint32_t)input), "`" STR_FMT "` enters the graph",
+		           STR_ARG(node_name(o, o->g->inputs.v[input])));
+	diag_stepf(o->d, f, ROLE_WRITE, node_span(o->g, w->node), "`" STR_FMT "` %s it%s" STR_FMT,
+	           STR_ARG(operator_text(o, graph_node(o->g, w->node))), metadata ? "changes sizes, strides or storage of" : "writes",
+	           w->condition.n ? " if " : "", STR_ARG(w->condition));
+}
+
+static void observe_writes(Observe *o)
+{
+	for (uint32_t i = 0; i < o->g->inputs.n; i++) {
+		written(o, &o->s->inputs[i], false, (int32_t)i, (Sym){0});
+		written(o, &o->s->inputs[i], true, (int32_t)i, (Sym){0});
+	}
+	for (uint32_t i = 0; i < o->s->nattrs; i++) {
+		written(o, &o->s->attrs[i].w, false, -1, o->s->attrs[i].path);
+		written(o, &o->s->attrs[i].w, true, -1, o->s->attrs[i].path);
+	}
+}
+
+static void observe_notes(Observe *o)
+{
+	for (uint32_t i = 0; i < o->s->notes.n; i++) {
+		const LocalNote *n = &o->s->notes.v[i];
+		Span at = node_span(o->g, n->node);
+		Finding *f = finding(o, n->rule, n->severity, at, n->node);
+		bool unknown = str_eq(n->rule, S("GL903"));
+		diag_var(o->d, f, unknown ? S("nearest") : S("text"), n->text);
+		diag_var(o->d, f, S("what"), name_of(o, n->what));
+		diag_step(o->d, f, ROLE_PLACE, at, unknown ? S("an operator without facts") : n->text);
+	}
+}
+
+/* Is the graph itself a boundary between compiled code and its caller? Bodies are told where they are called; AOT's
+ * graphs repeat what the Dynamo graph says, and hand saved values to their own backward. */
+static bool is_boundary(const Observe *o)
+{
+	const Graph *g = o->g;
+	if (g->parent.i || g->stage == STAGE_AOT_BACKWARD || g->stage == STAGE_AOT_JOINT || g->stage == STAGE_POST_GRAD ||
+	    g->stage == STAGE_PRE_GRAD)
+		return false;
+	if (g->stage != STAGE_AOT_FORWARD)
+		return true;
+	bool saves = g->inputs.n && str_starts(node_name(o, g->inputs.v[0]), S("primals"));
+	return !g->of.i && !saves;
+}
+
+void observe_graph(Diags *d, const Program *p, const Sources *src, const Config *cfg, const Graph *g, const Summary *s,
+                   bool captured_by_2x)
+{
+	Observe o = {.d = d, .p = p, .src = src, .cfg = cfg, .g = g, .s = s,
+	             .contract = contract_of(&cfg->contract, captured_by_2x),
+	             .keeps = contract_keeps(&cfg->contract, captured_by_2x)};
+	if (is_boundary(&o)) {
+		observe_outputs(&o);
+		observe_writes(&o);
+	}
+	if (g->stage != STAGE_AOT_BACKWARD && !(g->of.i && !g->parent.i))
+		observe_notes(&o);
+}

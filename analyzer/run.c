@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include "run.h"
+
+#include "link.h"
+#include "observe.h"
+#include "read.h"
+
+void tables_init(Tables *t)
+{
+	t->a = arena_new(NULL);
+	names_init(&t->names, &t->a);
+	t->facts = facts_builtin(&t->a, &t->names);
+	t->shapes = shapes_builtin(&t->a, &t->names);
+	t->rules = rules_builtin(&t->a);
+}
+
+void tables_free(Tables *t)
+{
+	arena_free(&t->a);
+}
+
+bool dump_parse(Str list, unsigned *passes, Str *bad)
+{
+	static const struct {
+		Str name;
+		unsigned bit;
+	} known[] = {{STR_INIT("split"), DUMP_SPLIT}, {STR_INIT("ir"), DUMP_IR}, {STR_INIT("types"), DUMP_TYPES},
+	             {STR_INIT("alias"), DUMP_ALIAS}};
+	Str part;
+	while (str_cut(&list, ',', &part)) {
+		unsigned bit = 0;
+		for (uint32_t i = 0; i < sizeof known / sizeof *known; i++)
+			if (str_eq(known[i].name, part))
+				bit = known[i].bit;
+		if (!bit) {
+			*bad = part;
+			return false;
+		}
+		*passes |= bit;
+	}
+	return true;
+}
+
+void run_init(Run *r, Tables *t, const Config *cfg)
+{
+	*r = (Run){.cfg = cfg, .tables = t};
+	r->budget.limit = cfg->limits.memory_bytes;
+	t->a.budget = &r->budget;
+	r->a = arena_new(&r->budget);
+	r->scratch = arena_new(&r->budget);
+	sources_init(&r->sources, &r->a);
+	artifacts_init(&r->artifacts, &r->a);
+	program_init(&r->program, &r->a, &t->names);
+	r->types = types_new(&r->a, &t->names);
+	diags_init(&r->diags, &r->a);
+	r->dump_out.a = &r->a;
+}
+
+static void split(Run *r)
+{
+	for (uint32_t i = 1; i < r->sources.v.n; i++) {
+		FileId f = {i};
+		crash_note("split", NULL, 0);
+		split_source(&r->artifacts, &r->sources, f, r->cfg, &r->diags);
+	}
+	if (r->dump & DUMP_SPLIT)
+		split_dump(&r->artifacts, &r->sources, &r->dump_out);
+}
+
+static void read_artifact(Run *r, Reader *rd, ArtifactId id)
+{
+	const Artifact *art = &r->artifacts.v.v[id.i];
+	typedef void ReadFn(Reader *, ArtifactId, const Artifact *, const Text *);
+	static ReadFn *const readers[ART_N] = {
+		[ART_GRAPH_CODE] = read_code,
+		[ART_GRAPH_TEXT] = read_graph_text,
+		[ART_GRAPH_TABLE] = read_graph_table,
+		[ART_MODULE_TREE] = read_module_tree,
+	};
+	if (art->kind == ART_BYTECODE_ORIGINAL || art->kind == ART_BYTECODE_MODIFIED) {
+		read_frame_header(rd, id, art);
+		return;
+	}
+	if (!readers[art->kind])
+		return;
+	ArenaMark mark = arena_mark(&r->scratch);
+	Text text = artifact_text(art, &r->sources, &r->scratch);
+	readers[art->kind](rd, id, art, &text);
+	arena_rewind(&r->scratch, mark);
+}
+
+static void read_all(Run *r)
+{
+	Reader *rd = &r->reader;
+	*rd = reader_new(&r->program, r->types, &r->diags, r->cfg, &r->a, &r->scratch);
+	for (uint32_t i = 1; i < r->artifacts.v.n; i++) {
+		crash_note("read", NULL, r->artifacts.v.v[i].at);
+		read_artifact(r, rd, (ArtifactId){i});
+	}
+	Str fault = ir_check(&r->program, &r->scratch);
+	if (fault.n)
+		base_assert_failed(str_to_c(&r->scratch, fault), "ir_check", 0);
+}
+
+static void link(Run *r)
+{
+	ArenaMark mark = arena_mark(&r->scratch);
+	crash_note("link", NULL, 0);
+	link_graphs(&r->program, &r->artifacts, &r->sources, &r->scratch);
+	if (r->dump & DUMP_IR)
+		ir_dump(&r->program, r->types, &r->dump_out);
+	arena_rewind(&r->scratch, mark);
+}
+
+/* A graph whose answer is wanted: printings of another one and attempts that were given up are not. */
+static bool is_analysed(const Graph *g)
+{
+	return !g->printing_of.i;
+}
+
+static void infer(Run *r)
+{
+	const Program *p = &r->program;
+	crash_note("types", NULL, 0);
+	r->node_types = infer_program(p, r->types, r->tables->facts, r->tables->shapes, r->cfg->torch, &r->a);
+	for (uint32_t i = 1; i < p->graphs.n && (r->dump & DUMP_TYPES); i++)
+		if (is_analysed(p->graphs.v[i]))
+			types_dump(p, p->graphs.v[i], r->types, r->node_types[i], &r->dump_out);
+}
+
+static void alias(Run *r)
+{
+	const Program *p = &r->program;
+	AliasCtx c = {.p = p, .t = r->types, .f = r->tables->facts, .keep = &r->a, .scratch = &r->scratch};
+	r->summaries = NEW_N(&r->a, Summary *, p->graphs.n);
+	c.types = (const NodeTypes *const *)r->node_types;
+	c.summaries = (const Summary *const *)r->summaries;
+	for (uint32_t i = p->graphs.n; i-- > 1;) { /* bodies are printed after their parents */
+		const Graph *g = p->graphs.v[i];
+		if (!is_analysed(g))
+			continue;
+		crash_note("alias", NULL, g->at);
+		c.torch = r->cfg->torch.lo || r->cfg->torch.hi ? r->cfg->torch : g->torch;
+		r->summaries[i] = alias_graph(&c, g);
+	}
+	for (uint32_t i = 1; i < p->graphs.n && (r->dump & DUMP_ALIAS); i++)
+		if (r->summaries[i])
+			alias_dump(p, p->graphs.v[i], r->summaries[i], &r->dump_out);
+}
+
+static void observe(Run *r)
+{
+	const Program *p = &r->program;
+	for (uint32_t i = 1; i < p->graphs.n; i++) {
+		const Graph *g = p->graphs.v[i];
+		if (r->summaries[i] && !g->superseded)
+			observe_graph(&r->diags, p, &r->sources, r->cfg, g, r->summaries[i], link_captured_by_2x(p, g));
+	}
+	for (uint32_t i = 0; i < r->diags.v.n; i++)
+		r->quiet_by_contract += r->diags.v.v[i].quiet_by_contract;
+}
+
+void run_analyse(Run *r)
+{
+	jmp_buf out;
+	r->budget.fail = &out;
+	if (setjmp(out)) {
+		r->out_of_memory = true;
+		r->budget.fail = NULL;
+		return;
+	}
+	split(r);
+	read_all(r);
+	link(r);
+	infer(r);
+	alias(r);
+	observe(r);
+	rules_render(r->tables->rules, &r->diags);
+	diags_sort(&r->diags);
+	r->budget.fail = NULL;
+	crash_note(NULL, NULL, 0);
+}
+
+void run_free(Run *r)
+{
+	reader_free(&r->reader);
+	r->tables->a.budget = NULL;
+	arena_free(&r->scratch);
+	arena_free(&r->a);
+}
+
+static Severity worst_counting(const Run *r)
+{
+	Severity worst = SEV_NONE;
+	for (uint32_t i = 0; i < r->diags.v.n; i++) {
+		const Finding *f = &r->diags.v.v[i];
+		if (!str_starts(f->rule, S("GL9")) && f->severity > worst)
+			worst = f->severity;
+	}
+	return worst;
+}
+
+static bool is_incomplete(const Run *r)
+{
+	for (uint32_t i = 0; i < r->diags.unread.n; i++)
+		if (r->diags.unread.v[i].incomplete)
+			return true;
+	return r->files_failed || (r->program.graphs.n == 1 && r->program.frames.n == 0);
+}
+
+int run_status(const Run *r)
+{
+	if (r->out_of_memory)
+		return 4;
+	if (r->cfg->fail_on != SEV_NONE && worst_counting(r) >= r->cfg->fail_on)
+		return 1;
+	return is_incomplete(r) && !r->cfg->allow_incomplete ? 3 : 0;
+}
