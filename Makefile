@@ -38,7 +38,8 @@ TSPY := $(NPM)/tree-sitter-python/src
 
 MAIN := $(wildcard analyzer/main.c)
 SRC := $(filter-out analyzer/main.c,$(wildcard analyzer/*.c))
-OBJ := $(SRC:%.c=$(B)/%.o) $(B)/embedded.o $(B)/ts/core.o $(B)/ts/parser.o $(B)/ts/scanner.o
+TS_OBJ := $(B)/ts/core.o $(B)/ts/parser.o $(B)/ts/scanner.o
+OBJ := $(SRC:%.c=$(B)/%.o) $(B)/embedded.o $(TS_OBJ)
 RULES := $(sort $(filter-out %.md %.awk %.py %.sh,$(wildcard rules/*.*)))
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -133,8 +134,8 @@ accept: $(BIN)
 
 bench: $(BIN) $(B)/bench_parse
 	@$(TEST_ENV) tests/bench/bench $(B)/bench_parse
-$(B)/bench_parse: tests/bench/parse.c $(LIB) | deps
-	$(COMPILE) $(WARN) -o $@ $< $(LDFLAGS) $(LIB) $(LIBS)
+$(B)/bench_parse: tests/bench/parse.c $(TS_OBJ)
+	$(COMPILE) $(WARN) -o $@ $< $(LDFLAGS) $(TS_OBJ) $(LDLIBS)
 
 fuzz:
 	+@$(MAKE) --no-print-directory SAN=fuzz fuzzers
