@@ -620,7 +620,6 @@ static void begin_statement(CodeReader *c, ExprCtx *x, const Pending *p)
 {
 	Span span = at_clean(c, p->at, p->end);
 	x->proto = (Node){.loc = p->loc, .at = span.at, .end = span.end};
-	check_names(c, p, str_sub(c->text->s, p->at, p->end));
 }
 
 /* Reads the statements of one tree. `p` are the pending ones, in order, that the tree covers. */
@@ -650,6 +649,7 @@ static void read_tree(CodeReader *c, TSTree *tree, const Pending *p, uint32_t n)
 		if (!begun)
 			begin_statement(c, &x, &p[i]);
 		begun = true;
+		check_names(c, &p[i], str_sub(c->text->s, p[i].at + (at - p[i].buf), p[i].at + (ts_node_end_byte(node) - p[i].buf)));
 		StmtVal sv;
 		expr_statement(&x, &py->cursor, &sv);
 		statement(c, &p[i], &sv, &x);

@@ -326,6 +326,10 @@ static void call_value(ExprCtx *x, const Val *f, const Val *v, uint32_t n, Val *
 {
 	if (convention_call(x, f, v, n, out) || getattr_call(x, f, v, n, out))
 		return;
+	if (f->kind == V_PROFILER) {
+		out->kind = V_PROFILER;
+		return;
+	}
 	out->kind = V_ARG;
 	if (f->kind == V_IDENT && str_eq(sym_str(x->names, f->sym), S("slice")) && !env_find(x->env, f->sym)) {
 		out->arg = slice_arg(x, v, n);
@@ -436,7 +440,8 @@ static void attribute_value(ExprCtx *x, const Val *v, uint32_t n, Val *out)
 		return;
 	}
 	out->base = bound ? *bound : expr_arg(x, o);
-	out->kind = out->base.kind == AR_NODE ? V_ATTR : V_BAD;
+	/* names that stand for no value at all are those of profiler contexts */
+	out->kind = out->base.kind == AR_NODE ? V_ATTR : out->base.kind == AR_NONE ? V_PROFILER : V_BAD;
 }
 
 static void subscript_value(ExprCtx *x, const Val *v, uint32_t n, Val *out)
