@@ -383,7 +383,13 @@ static bool word_before(Str s, uint32_t at)
 static void check_names(CodeReader *c, const Pending *p, Str s)
 {
 	char before = ';';
-	for (uint32_t i = 0; i < s.n; before = i && s.p[i - 1] != ' ' ? s.p[i - 1] : before) {
+	uint32_t unpacked = str_find(s, S(" = "), 0); /* a, b, = ...: names before it are made here */
+	for (uint32_t k = 0; k < unpacked && unpacked < s.n; k++)
+		if (!char_is_ident((unsigned char)s.p[k]) && s.p[k] != ',' && s.p[k] != ' ')
+			unpacked = 0;
+	if (unpacked == s.n)
+		unpacked = 0;
+	for (uint32_t i = unpacked; i < s.n; before = i && s.p[i - 1] != ' ' ? s.p[i - 1] : before) {
 		char ch = s.p[i];
 		if (ch == '#') {
 			i = str_find_char(s, '\n', i);
@@ -561,7 +567,7 @@ static void statement(CodeReader *c, const Pending *p, const StmtVal *sv, ExprCt
 		if (sv->right.kind != V_PROFILER)
 			expr_arg(x, &sv->right);
 		break;
-	case SF_PASS: break;
+	case SF_PASS: c->returned = true; break; /* a container of submodules */
 	}
 }
 

@@ -422,21 +422,23 @@ static void operator_value(ExprCtx *x, Sym op, const Val *v, uint32_t n, Val *ou
 
 static void attribute_value(ExprCtx *x, const Val *v, uint32_t n, Val *out)
 {
-	if (n != 2 || v[1].kind != V_IDENT) {
+	bool self = n == 2 && v[1].kind == V_SELF && sym_none(v[1].sym); /* torch.ops.aten.where.self */
+	if (n != 2 || (v[1].kind != V_IDENT && !self)) {
 		out->kind = V_BAD;
 		return;
 	}
 	const Val *o = &v[0];
-	out->sym = v[1].sym;
+	Sym name = self ? sym_of(x, S("self")) : v[1].sym;
+	out->sym = name;
 	if (o->kind == V_SELF) {
 		out->kind = V_SELF;
-		out->sym = sym_join(x, o->sym, v[1].sym);
+		out->sym = sym_join(x, o->sym, name);
 		return;
 	}
 	const Arg *bound = o->kind == V_IDENT ? env_find(x->env, o->sym) : NULL;
 	if ((o->kind == V_IDENT && !bound) || o->kind == V_DOTTED) {
 		out->kind = V_DOTTED;
-		out->sym = sym_join(x, o->sym, v[1].sym);
+		out->sym = sym_join(x, o->sym, name);
 		return;
 	}
 	out->base = bound ? *bound : expr_arg(x, o);
