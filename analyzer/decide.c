@@ -125,9 +125,19 @@ static Decision by_fact_kind(const Query *k)
 /* Not given, or no tensor: nothing to share. What an item is taken from may be a container. */
 static bool nothing_to_share(const Query *k)
 {
-	if (!k->src || k->src->kind == AR_NONE)
+	if (k->fact->cond == FC_BODY)
+		return false;
+	if (!k->src)
 		return true;
-	return k->type.kind == TK_SYM && k->fact->cond != FC_INDEX && k->fact->cond != FC_BODY;
+	switch ((ArgKind)k->src->kind) {
+	case AR_NONE:
+	case AR_BOOL:
+	case AR_INT:
+	case AR_FLOAT:
+	case AR_STR: return true;
+	default: break;
+	}
+	return k->type.kind == TK_SYM && k->fact->cond != FC_INDEX;
 }
 
 Decision decide_alias(const DecideCtx *c, NodeId n, const Fact *fact, const Arg *src)

@@ -428,11 +428,12 @@ static Decision autocast(const Query *k, bool reduce)
 	Tri dtype_is_other = TRI_MAY, switched_off = TRI_MAY;
 	if (d)
 		dtype_is_other = converts ? TRI_NO : TRI_MUST;
-	if (dev.known && !str_eq(dev.kind, S("cpu")) && !str_eq(dev.kind, S("cuda")))
+	bool cpu = str_eq(dev.kind, S("cpu")), cuda = str_eq(dev.kind, S("cuda"));
+	const Arg *on = cpu ? query_at(k, 2, S("cpu_enabled")) : query_at(k, 1, S("cuda_enabled"));
+	if (dev.known && !cpu && !cuda)
 		switched_off = TRI_MUST;
-	else if (dev.known)
-		switched_off = tri_not(
-			query_truth(k, str_eq(dev.kind, S("cpu")) ? S("cpu_enabled") : S("cuda_enabled")));
+	else if (dev.known && on)
+		switched_off = tri_not(arg_truth(k, on));
 	Str other = say(k, STR_FMT " is not %s", STR_ARG(k->x),
 	                reduce ? "torch.float32" : "torch.float16 or torch.bfloat16");
 	Str is = say(k, STR_FMT " is " STR_FMT, STR_ARG(k->x), STR_ARG(dtype_torch(d)));
@@ -508,7 +509,8 @@ static Decision convert_list(const Query *k)
 		one.x = arg_words(k, one.src);
 		Decision d = convert_one(&one);
 		if (i && d.shares != all.shares)
-			return answer_maybe(d.same_object, S("the tensor in question is already as asked for"));
+			return answer_maybe(fact_same_object(k->fact),
+			                    S("the tensor in question is already as asked for"));
 		all = d;
 	}
 	return all;

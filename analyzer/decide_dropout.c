@@ -79,7 +79,8 @@ Clauses dropout_writes(const Query *k)
 
 Tri query_inplace(const Query *k)
 {
-	if (k->fact->kind == FK_INPLACE)
+	/* A view in every mode, joined: in place in train mode, idle in eval mode. */
+	if (k->fact->kind == FK_INPLACE || (is_module(k) && k->fact->kind == FK_VIEW))
 		return TRI_MUST;
 	if (is_module(k))
 		return TRI_NO; /* rows of modules that are in place have a kind of their own */
