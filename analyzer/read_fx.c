@@ -164,6 +164,12 @@ void fx_add(FxReader *f, FxRow *row)
 		VEC_PUSH(f->g->a, &f->g->inputs, id);
 }
 
+static void complain(FxReader *f, uint32_t at, uint32_t end, uint32_t fault, const char *why)
+{
+	f->g->incomplete = true;
+	diag_unread(f->r->diags, span(f, fault > at && fault < end ? fault : at, end), "%s", why);
+}
+
 void fx_unread(FxReader *f, ValueForm form, Str s, Str name, uint32_t at, uint32_t end, uint32_t fault, const char *why)
 {
 	if (!room(f, at, end))
@@ -172,8 +178,7 @@ void fx_unread(FxReader *f, ValueForm form, Str s, Str name, uint32_t at, uint32
 	uint32_t n = value_nodes(&f->values, form, s, &named);
 	if (name.n || n)
 		add_node(f, (Node){.kind = NK_UNREAD}, intern(f, name), named, n, at, end);
-	f->g->incomplete = true;
-	diag_unread(f->r->diags, span(f, fault > at && fault < end ? fault : at, end), "%s", why);
+	complain(f, at, end, fault, why);
 }
 
 /* ---- values ---- */
@@ -265,6 +270,15 @@ void fx_output(FxReader *f, Arg value, uint32_t base, uint32_t at, uint32_t end)
 	}
 	f->g->returns_bare = !several && value.kind != AR_DICT;
 	f->returned = true;
+}
+
+void fx_unread_output(FxReader *f, Str s, uint32_t at, uint32_t end, uint32_t fault, const char *why)
+{
+	const Arg *named;
+	uint32_t n = value_nodes(&f->values, VALUE_REPR, s, &named);
+	f->unbound.n = 0;
+	fx_output(f, graph_compound(f->g, AR_UNKNOWN, (Sym){0}, named, n), UINT32_MAX, at, end);
+	complain(f, at, end, fault, why);
 }
 
 void fx_end(FxReader *f)

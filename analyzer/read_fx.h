@@ -63,6 +63,8 @@ void fx_add(FxReader *f, FxRow *row);
 /* Text [at, end) that is no node that could be read: GL901 at [fault, end), and an NK_UNREAD node that holds the nodes
  * named in `s`, when there are any or the text defines a name. */
 void fx_unread(FxReader *f, ValueForm form, Str s, Str name, uint32_t at, uint32_t end, uint32_t fault, const char *why);
+/* An output over [at, end) that could not be read: GL901 at [fault, end); the nodes named in `s` are returned. */
+void fx_unread_output(FxReader *f, Str s, uint32_t at, uint32_t end, uint32_t fault, const char *why);
 /* The returned value. Places of the members of a tuple or list are the parts of the value read last, which was read
  * from text that begins at byte `base` (UINT32_MAX: from no part of the text; members get the place [at, end)). */
 void fx_output(FxReader *f, Arg value, uint32_t base, uint32_t at, uint32_t end);

@@ -266,14 +266,10 @@ static uint32_t read_statement(FxReader *f, uint32_t at)
 		if (read_text(f, &joined))
 			return after;
 	}
-	bool output = is_return(one.s);
-	fx_unread(f, output ? VALUE_REPR : VALUE_RAW, one.s, statement_name(one.s), one.at, one.end, one.at + one.fault,
-	          one.why);
-	if (output) {
-		const Arg *named;
-		uint32_t n = value_nodes(&f->values, VALUE_REPR, one.s, &named);
-		fx_output(f, graph_compound(f->g, AR_UNKNOWN, (Sym){0}, named, n), UINT32_MAX, one.at, one.end);
-	}
+	if (is_return(one.s))
+		fx_unread_output(f, one.s, one.at, one.end, one.at + one.fault, one.why);
+	else
+		fx_unread(f, VALUE_RAW, one.s, statement_name(one.s), one.at, one.end, one.at + one.fault, one.why);
 	return next;
 }
 

@@ -85,16 +85,20 @@ static Str line_at(Str s, uint32_t at, uint32_t *next)
 
 /* ---- one row ---- */
 
-/* Where the cell of the arguments begins: it opens a bracket behind two blanks. */
-static uint32_t args_at(const Table *t, const RowText *r, uint32_t from)
+/* Where the cell of the arguments begins: it opens a bracket, behind two blanks unless the row was wrapped there. */
+static uint32_t args_at(const Table *t, const RowText *r, uint32_t target)
 {
 	Str s = r->s;
 	if (t->columns && r->base != UINT32_MAX) {
 		uint32_t i = byte_of(s, t->start[3]);
-		if (i >= from && i + 1 < s.n && s.p[i] == '(' && i >= 2 && s.p[i - 1] == ' ' && s.p[i - 2] == ' ')
+		if (i >= target + 2 && i < s.n && s.p[i] == '(' && s.p[i - 1] == ' ' && s.p[i - 2] == ' ')
 			return i;
 	}
-	uint32_t i = str_find(s, S("  ("), from);
+	bool object = target < s.n && s.p[target] == '<';
+	uint32_t i = skip_blanks(s, object ? target_object_end(s, target) : word_end(s, target));
+	if (i < s.n && s.p[i] == '(')
+		return i;
+	i = str_find(s, S("  ("), target);
 	return i == s.n ? i : i + 2;
 }
 
@@ -133,11 +137,9 @@ static bool read_row(Table *t, RowText *r)
 	row.name = str_sub(s, name, name_end);
 	if (!row.name.n || value_name_end(s, name) != name_end)
 		return fail(r, name, "no name of a node");
-	uint32_t target = skip_blanks(s, name_end), at = args_at(t, r, name_end);
+	uint32_t target = skip_blanks(s, name_end), at = args_at(t, r, target);
 	if (at == s.n)
 		return fail(r, target, "the row is cut off before its arguments");
-	if (target >= at)
-		return fail(r, target, "the row has no target");
 	row.target = row_target(t, row.op, str_trim(str_sub(s, target, at)));
 	Arg args, kwargs;
 	fx_statement(f);
@@ -160,19 +162,21 @@ static bool read_row(Table *t, RowText *r)
 
 /* ---- rows over several lines ---- */
 
+/* An opcode and a name. */
 static bool begins_row(Str line)
 {
-	uint32_t end = word_end(line, 0);
-	return end < line.n && fx_op(str_sub(line, 0, end)) != FX_NONE;
+	uint32_t end = word_end(line, 0), name = skip_blanks(line, end), name_end = value_name_end(line, name);
+	return fx_op(str_sub(line, 0, end)) != FX_NONE && name_end > name && (name_end == line.n || line.p[name_end] == ' ');
 }
 
-/* The lines behind a row's first that begin no other row: end of the last one. */
+/* The lines behind a row's first that begin no other row: end of the last one. A line can be blank where a wide gap
+ * between cells was cut. */
 static uint32_t following_lines(Str s, uint32_t next)
 {
 	for (uint32_t lines = 1; lines < MOST_LINES && next < s.n; lines++) {
 		uint32_t after;
 		Str line = line_at(s, next, &after);
-		if (!line.n || begins_row(str_sub(line, skip_blanks(line, 0), line.n)))
+		if (begins_row(str_sub(line, skip_blanks(line, 0), line.n)))
 			break;
 		next = after;
 	}
@@ -227,16 +231,12 @@ static bool read_joined(Table *t, const RowText *one, uint32_t line, uint32_t af
 
 static void unread_row(Table *t, const RowText *r)
 {
-	FxReader *f = &t->f;
-	uint32_t name = skip_blanks(r->s, word_end(r->s, 0)), end = value_name_end(r->s, name);
-	bool output = fx_op(str_sub(r->s, 0, word_end(r->s, 0))) == FX_OUTPUT;
+	uint32_t op = word_end(r->s, 0), name = skip_blanks(r->s, op), end = value_name_end(r->s, name);
 	Str rest = str_sub(r->s, end, r->s.n);
-	fx_unread(f, VALUE_REPR, rest, output ? (Str){0} : str_sub(r->s, name, end), r->at, r->end, r->at + r->fault, r->why);
-	if (output) {
-		const Arg *named;
-		uint32_t n = value_nodes(&f->values, VALUE_REPR, rest, &named);
-		fx_output(f, graph_compound(f->g, AR_UNKNOWN, (Sym){0}, named, n), UINT32_MAX, r->at, r->end);
-	}
+	if (fx_op(str_sub(r->s, 0, op)) == FX_OUTPUT)
+		fx_unread_output(&t->f, rest, r->at, r->end, r->at + r->fault, r->why);
+	else
+		fx_unread(&t->f, VALUE_REPR, rest, str_sub(r->s, name, end), r->at, r->end, r->at + r->fault, r->why);
 }
 
 /* The row in the line that begins at `at`. Returns where the next one begins. */
