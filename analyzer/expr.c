@@ -139,10 +139,36 @@ static bool poly_unquotient(Types *t, Poly *p)
 	return false;
 }
 
+/* x/c - 1 < (x//c) <= x/c: makes *p, which stands over *den, a bound of itself from below (or above) in which one
+ * quotient is gone and *den is larger. False when no quotient stands alone in a term. */
+static bool poly_relax(Types *t, Poly *p, int64_t *den, bool below)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		const Mono *m = &t->monos.v[p->t[i].mono];
+		Poly x, r = {.n = 0};
+		int64_t c, coef = p->t[i].coef, slack;
+		if (m->degree != 1 || coef == INT64_MIN)
+			continue;
+		uint32_t atom = t->factors.v[m->at].atom, mono = p->t[i].mono;
+		if (t->atoms.v[atom].op != ATOM_FLOORDIV || !expr_value(t, t->atoms.v[atom].args[1], &c))
+			continue;
+		poly_of(t, t->atoms.v[atom].args[0], &x);
+		slack = (coef > 0) == below ? 1 - c : 0;
+		if (poly_add(&r, p, 1) && poly_add_term(&r, -coef, mono) && !poly_has_atom(t, &r, atom)
+		    && poly_add_term(&x, slack, MONO_ONE) && poly_add(&r, &r, c - 1)
+		    && poly_add(&r, &x, coef) && !__builtin_mul_overflow(*den, c, den)) {
+			poly_copy(p, &r);
+			return true;
+		}
+	}
+	return false;
+}
+
+enum { QUOTIENTS = 4 }; /* of one polynomial that are looked into */
+
 static Range poly_range(Types *t, const Poly *p)
 {
-	enum { QUOTIENTS = 4 };
-	int64_t v;
+	int64_t v, den = 1;
 	if (poly_value(p, &v))
 		return (Range){v, v};
 	Range r = poly_range_plain(t, p);
@@ -151,6 +177,19 @@ static Range poly_range(Types *t, const Poly *p)
 		if (!poly_unquotient(t, &q))
 			break;
 		range_narrow(&r, poly_range_plain(t, &q));
+	}
+	poly_copy(&q, p);
+	for (int i = 0; i < QUOTIENTS && poly_relax(t, &q, &den, true); i++) {
+		int64_t lo = poly_range_plain(t, &q).lo;
+		if (lo != INT64_MIN && lo != INT64_MAX)
+			range_narrow(&r, (Range){int_floor_div(lo, den) + (lo % den != 0), INT64_MAX});
+	}
+	poly_copy(&q, p);
+	den = 1;
+	for (int i = 0; i < QUOTIENTS && poly_relax(t, &q, &den, false); i++) {
+		int64_t hi = poly_range_plain(t, &q).hi;
+		if (hi != INT64_MAX && hi != INT64_MIN)
+			range_narrow(&r, (Range){INT64_MIN, int_floor_div(hi, den)});
 	}
 	return r;
 }

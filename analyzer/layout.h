@@ -14,6 +14,8 @@
 #include "base.h"
 #include "types.h"
 
+enum { LAYOUT_DIMS_MOST = TYPE_DIMS_MOST };
+
 /* ---- views ---- */
 
 TypeId layout_transpose(Types *t, TypeId x, int64_t a, int64_t b); /* swapaxes; .mT: -2, -1 */
