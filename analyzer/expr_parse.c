@@ -161,8 +161,9 @@ static bool call_value(Reader *r, Func f, Poly *a)
 {
 	switch (f) {
 	case FUNC_FLOORDIV: return poly_floordiv(r->t, a, a + 1, a);
-	case FUNC_CEILDIV: /* -(-a // b) */
-		return negate(a) && poly_floordiv(r->t, a, a + 1, a) && negate(a);
+	case FUNC_CEILDIV: /* (a + b - 1) // b, as the printers write it themselves */
+		return poly_add(a, a + 1, 1) && poly_add_term(a, -1, MONO_ONE)
+		       && poly_floordiv(r->t, a, a + 1, a);
 	case FUNC_MOD: return poly_mod(r->t, a, a + 1, a);
 	case FUNC_MODULAR: return poly_floordiv(r->t, a, a + 1, a) && poly_mod(r->t, a, a + 2, a);
 	case FUNC_MAX: case FUNC_MIN: case FUNC_IDENTITY: return true;
