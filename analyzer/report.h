@@ -8,8 +8,9 @@
 
 typedef struct ReportOptions {
 	bool color, hyperlinks, unicode; /* of the terminal it goes to */
-	uint32_t width;                  /* columns; 0 no terminal: lines are not cut */
-	bool quiet;
+	uint32_t width;                  /* columns; 0 no terminal: sentences are not wrapped, and lines of
+	                                  * a dump are cut at 160 */
+	bool quiet;                      /* findings only, no summary */
 } ReportOptions;
 
 typedef struct Writer {
@@ -19,6 +20,10 @@ typedef struct Writer {
 
 extern const Writer report_writers[]; /* ends with a NULL name; text, concise, json */
 const Writer *report_find(Str name);
+
+void report_write_text(const Run *r, const ReportOptions *o, Buf *out);
+void report_write_concise(const Run *r, const ReportOptions *o, Buf *out);
+void report_write_json(const Run *r, const ReportOptions *o, Buf *out); /* always UTF-8 */
 
 /* Untrusted text for a terminal: control and bidi characters become visible escapes. */
 void report_escape(Buf *out, Str s);

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ * The command line. Only this file prints and exits. */
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "facts.h"
+#include "options.h"
+#include "report.h"
+#include "report_common.h"
+#include "run.h"
+#include "version.h"
+#include "walk.h"
+
+/* The others, 1 and 3, come from run_status. */
+enum { STATUS_CLEAN = 0, STATUS_USAGE = 2, STATUS_FAILURE = 4 };
+
+static const uint64_t FACTS_FILE_MOST = (uint64_t)64 << 20;
+
+/* ---- printing ---- */
+
+/* A line for people on standard error: "graphlint: TEXT". */
+__attribute__((format(printf, 1, 2)))
+static void say(const char *fmt, ...)
+{
+	Arena a = arena_new(NULL);
+	Buf safe = {.a = &a};
+	va_list ap;
+	va_start(ap, fmt);
+	report_text(&safe, str_vprintf(&a, fmt, ap), terminal_unicode());
+	va_end(ap);
+	fprintf(stderr, "graphlint: " STR_FMT "\n", STR_ARG(buf_str(&safe)));
+	arena_free(&a);
+}
+
+/* Several lines. */
+static void say_lines(Str text)
+{
+	Str line;
+	while (str_cut(&text, '\n', &line))
+		if (line.n)
+			say(STR_FMT, STR_ARG(line));
+}
+
+/* All of a text to standard output. Nobody who stopped reading needs to be told. */
+static int put(Str s, int status)
+{
+	while (s.n) {
+		ssize_t n = write(STDOUT_FILENO, s.p, s.n);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EPIPE)
+			return status;
+		if (n <= 0) {
+			say("standard output: %s", n < 0 ? strerror(errno) : "nothing more can be written");
+			return STATUS_FAILURE;
+		}
+		s = str_sub(s, (uint32_t)n, s.n);
+	}
+	return status;
+}
+
+/* ---- input ---- */
+
+/* Every file of --facts is checked, so that all faults are seen at once. */
+static bool load_facts(const Options *o, Tables *t, Arena *a)
+{
+	Sources files;
+	Buf faults = {.a = a};
+	bool ok = true;
+	sources_init(&files, a);
+	for (uint32_t i = 0; i < o->facts.n; i++) {
+		Str path = o->facts.v[i], why;
+		FileId f = sources_add_file(&files, path, path, FACTS_FILE_MOST, &why);
+		if (!f.i)
+			buf_printf(&faults, STR_FMT ": " STR_FMT "\n", STR_ARG(path), STR_ARG(why));
+		ok &= f.i && facts_load(t->facts, path, source_get(&files, f)->text, &faults);
+	}
+	say_lines(buf_str(&faults));
+	return ok;
+}
+
+static void read_file(Run *r, const Options *o, const WalkFile *f)
+{
+	Str why, shown = str_eq(f->path, S("-")) ? o->stdin_name : f->path;
+	FileId id = sources_add_file(&r->sources, f->path, shown, r->cfg->limits.file_bytes, &why);
+	if (id.i) {
+		r->sources.v.v[id.i].named = f->named;
+		return;
+	}
+	say(STR_FMT ": " STR_FMT, STR_ARG(shown), STR_ARG(why));
+	r->files_failed++;
+}
+
+static void read_inputs(Run *r, const Options *o, Arena *a)
+{
+	Walk w;
+	jmp_buf out;
+	Buf trouble = {.a = a};
+	walk_init(&w, a, o->cfg.limits.walk_depth, &trouble);
+	for (uint32_t i = 0; i < o->paths.n; i++)
+		walk_add(&w, o->paths.v[i]);
+	say_lines(buf_str(&trouble));
+	r->files_failed = w.failed;
+	r->budget.fail = &out;
+	if (setjmp(out))
+		r->out_of_memory = true;
+	else
+		for (uint32_t i = 0; i < w.files.n; i++)
+			read_file(r, o, &w.files.v[i]);
+	r->budget.fail = NULL;
+}
+
+/* ---- what was not read ---- */
+
+static void say_unread(const Run *r)
+{
+	const Diags *d = &r->diags;
+	Arena a = arena_new(NULL);
+	Places places = places_new(&r->sources, &a);
+	const Unread *first = NULL;
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < d->unread.n; i++)
+		if (d->unread.v[i].incomplete && !n++)
+			first = &d->unread.v[i];
+	if (first)
+		say("incomplete: %u place%s could not be read, the first at " STR_FMT ":%u: " STR_FMT, (unsigned)n,
+			report_plural(n), STR_ARG(place_path(&places, first->span.file)),
+			(unsigned)place_of(&places, first->span.file, first->span.at).line, STR_ARG(first->why));
+	arena_free(&a);
+}
+
+/* Whatever leads to status 3, also where a finding or an option makes it another. */
+static void say_incomplete(const Run *r)
+{
+	if (r->files_failed)
+		say("incomplete: %u file%s or folder%s could not be read", (unsigned)r->files_failed,
+			report_plural(r->files_failed), report_plural(r->files_failed));
+	say_unread(r);
+	if (r->program.graphs.n <= 1 && !r->program.frames.n)
+		say("no graph and no bytecode in any input; capture them with "
+			"TORCH_LOGS=\"graph_code,bytecode,graph_breaks\"");
+}
+
+static int finish(const Run *r, const Options *o, Arena *a)
+{
+	if (r->out_of_memory) {
+		say("the analysis needs more memory than there is, or than --max-memory allows (%llu bytes); nothing is said",
+			(unsigned long long)o->cfg.limits.memory_bytes);
+		return STATUS_FAILURE;
+	}
+	ReportOptions ro = {
+		.color = terminal_color(o->color),
+		.unicode = terminal_unicode(),
+		.width = terminal_width(),
+		.quiet = o->quiet,
+	};
+	Buf out = {.a = a};
+	if (!o->dump)
+		o->writer->write(r, &ro, &out);
+	int status = put(o->dump ? buf_str(&r->dump_out) : buf_str(&out), run_status(r));
+	say_incomplete(r);
+	return status;
+}
+
+static int check(const Options *o, Arena *a)
+{
+	Tables *t = NEW(a, Tables);
+	Run *r = NEW(a, Run);
+	int status = STATUS_USAGE;
+	tables_init(t);
+	if (load_facts(o, t, a)) {
+		run_init(r, t, &o->cfg);
+		r->dump = o->dump;
+		read_inputs(r, o, a);
+		if (!r->out_of_memory)
+			run_analyse(r);
+		status = finish(r, o, a);
+		run_free(r);
+	}
+	tables_free(t);
+	return status;
+}
+
+static int usage(Str why)
+{
+	say(STR_FMT, STR_ARG(why));
+	fputs("Try 'graphlint --help'.\n", stderr);
+	return STATUS_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	Arena a = arena_new(NULL);
+	Buf text = {.a = &a};
+	Options o;
+	int status = STATUS_CLEAN;
+	setlocale(LC_CTYPE, "");
+	signal(SIGPIPE, SIG_IGN); /* a reader that ends early shows as EPIPE */
+	if (!options_parse(&o, &a, argc, argv, &text)) {
+		status = usage(buf_str(&text));
+	} else if (o.help) {
+		options_help(&text);
+		status = put(buf_str(&text), STATUS_CLEAN);
+	} else if (o.version) {
+		status = put(S("graphlint " GRAPHLINT_VERSION "\n"), STATUS_CLEAN);
+	} else {
+		status = check(&o, &a);
+	}
+	arena_free(&a);
+	return status;
+}

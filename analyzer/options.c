@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+#include "options.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+
+#include "nearest.h"
+
+typedef struct Parse {
+	Options *o;
+	Arena *a;
+	Buf *why;
+} Parse;
+
+typedef struct Option Option;
+
+/* Reads the value; false and a sentence in p->why when it is none. */
+typedef bool SetFn(Parse *p, const Option *opt, Str value);
+
+struct Option {
+	const char *name;
+	char letter;      /* 0: none */
+	const char *arg;  /* what --help calls the value; NULL: takes none */
+	const char *group; /* heading in --help, at the first of each group */
+	SetFn *set;
+	size_t field;     /* set_flag, set_limit: offset of the field in Options, in Limits */
+	const char *help;
+};
+
+/* ---- values ---- */
+
+static bool fault(Parse *p, const Option *opt, Str value, const Nearest *near, const char *what)
+{
+	buf_printf(p->why, "--%s: %s '" STR_FMT "'", opt->name, what, STR_ARG(value));
+	if (near)
+		nearest_say(near, p->why);
+	return false;
+}
+
+static bool set_flag(Parse *p, const Option *opt, Str value)
+{
+	(void)value;
+	*(bool *)((char *)p->o + opt->field) = true;
+	return true;
+}
+
+static bool set_format(Parse *p, const Option *opt, Str value)
+{
+	Nearest near = nearest_to(value);
+	p->o->writer = report_find(value);
+	for (const Writer *w = report_writers; w->name; w++)
+		nearest_try(&near, str_from_c(w->name));
+	return p->o->writer || fault(p, opt, value, &near, "unknown format");
+}
+
+static bool set_contract(Parse *p, const Option *opt, Str value)
+{
+	Nearest near = nearest_to(value);
+	for (int i = 0; i < CONTRACT_N; i++)
+		nearest_try(&near, contract_name((ContractName)i));
+	return contract_parse(value, &p->o->cfg.contract.name) ||
+		fault(p, opt, value, &near, "unknown contract");
+}
+
+static bool set_keep(Parse *p, const Option *opt, Str value)
+{
+	Str why;
+	if (contract_keep_parse(value, &p->o->cfg.contract, p->a, &why))
+		return true;
+	buf_printf(p->why, "--%s: " STR_FMT, opt->name, STR_ARG(why));
+	return false;
+}
+
+static bool set_torch(Parse *p, const Option *opt, Str value)
+{
+	Version v;
+	if (!version_parse(value, &v))
+		return fault(p, opt, value, NULL, "a version looks like 2.13, not like");
+	p->o->cfg.torch = (VersionSpan){v, v};
+	return true;
+}
+
+static bool parse_level(Str value, bool never, Severity *out)
+{
+	if (never && str_eq(value, S("never"))) {
+		*out = SEV_NONE;
+		return true;
+	}
+	Severity s;
+	if (!severity_parse(value, &s) || s == SEV_NONE)
+		return false;
+	*out = s;
+	return true;
+}
+
+static bool set_level(Parse *p, const Option *opt, Str value, bool never, Severity *out)
+{
+	Nearest near = nearest_to(value);
+	for (int i = SEV_NOTE; i <= SEV_ERROR; i++)
+		nearest_try(&near, severity_name((Severity)i));
+	if (never)
+		nearest_try(&near, S("never"));
+	return parse_level(value, never, out) || fault(p, opt, value, &near, "unknown level");
+}
+
+static bool set_fail_on(Parse *p, const Option *opt, Str value)
+{
+	return set_level(p, opt, value, true, &p->o->cfg.fail_on);
+}
+
+static bool set_show(Parse *p, const Option *opt, Str value)
+{
+	return set_level(p, opt, value, false, &p->o->cfg.show);
+}
+
+static bool set_facts(Parse *p, const Option *opt, Str value)
+{
+	(void)opt;
+	VEC_PUSH(p->a, &p->o->facts, value);
+	return true;
+}
+
+static bool set_dump(Parse *p, const Option *opt, Str value)
+{
+	unsigned passes = 0;
+	Str bad = {0};
+	if (!dump_parse(value, &passes, &bad))
+		return fault(p, opt, bad, NULL, "unknown pass");
+	p->o->dump |= passes;
+	return true;
+}
+
+static bool set_color(Parse *p, const Option *opt, Str value)
+{
+	static const Str words[] = {
+		[COLOR_AUTO] = STR_INIT("auto"),
+		[COLOR_ALWAYS] = STR_INIT("always"),
+		[COLOR_NEVER] = STR_INIT("never"),
+	};
+	Nearest near = nearest_to(value);
+	for (int i = COLOR_AUTO; i <= COLOR_NEVER; i++) {
+		nearest_try(&near, words[i]);
+		if (str_eq(value, words[i])) {
+			p->o->color = (ColorWhen)i;
+			return true;
+		}
+	}
+	return fault(p, opt, value, &near, "colour is auto, always or never, not");
+}
+
+static bool set_stdin_name(Parse *p, const Option *opt, Str value)
+{
+	if (!value.n)
+		return fault(p, opt, value, NULL, "a name is needed, not");
+	p->o->stdin_name = value;
+	return true;
+}
+
+/* A count with K, M or G (1024 each) behind it. */
+static bool parse_amount(Str s, uint64_t *out)
+{
+	int64_t v;
+	int shift = 0;
+	if (str_ends(s, S("K")))
+		shift = 10;
+	else if (str_ends(s, S("M")))
+		shift = 20;
+	else if (str_ends(s, S("G")))
+		shift = 30;
+	if (!str_to_i64(str_sub(s, 0, s.n - (shift ? 1 : 0)), &v) || v <= 0 || v > INT64_MAX >> shift)
+		return false;
+	*out = (uint64_t)v << shift;
+	return true;
+}
+
+static bool set_limit(Parse *p, const Option *opt, Str value)
+{
+	uint64_t *field = (uint64_t *)((char *)&p->o->cfg.limits + opt->field);
+	return parse_amount(value, field) ||
+		fault(p, opt, value, NULL, "a number above 0 is needed, also as 64M, not");
+}
+
+/* ---- the table ---- */
+
+static const Option options[] = {
+	{"format", 'f', "FORMAT", "Output", set_format, 0, NULL},
+	{"show", 0, "LEVEL", NULL, set_show, 0,
+		"lowest level that text shows: note, warning (default), error"},
+	{"color", 0, "WHEN", NULL, set_color, 0,
+		"auto (default), always, never; NO_COLOR and FORCE_COLOR are heeded"},
+	{"quiet", 'q', NULL, NULL, set_flag, offsetof(Options, quiet), "no summary"},
+	{"dump", 0, "PASSES", NULL, set_dump, 0,
+		"print passes in place of the report: split,ir,types,alias"},
+
+	{"contract", 0, "NAME", "What is taken for granted", set_contract, 0,
+		"what the compiler keeps: auto (default), fresh, aot, cudagraphs, strict"},
+	{"keep", 0, "SWITCHES", NULL, set_keep, 0,
+		"single switches on top: input_writes, output_input, output_output, identity, strides, each =yes or =no"},
+	{"torch", 0, "VERSION", NULL, set_torch, 0,
+		"PyTorch that printed the dump; else taken from the dump"},
+	{"facts", 0, "FILE", NULL, set_facts, 0,
+		"operators of your own: schemas, or rows as in rules/ops.tsv; may be given again"},
+
+	{"fail-on", 0, "LEVEL", "Exit status", set_fail_on, 0,
+		"lowest level that gives status 1: note, warning (default), error, never"},
+	{"allow-incomplete", 0, NULL, NULL, set_flag, offsetof(Options, cfg.allow_incomplete),
+		"status 0 in place of 3 when input could not be read, or holds no graph"},
+
+	{"stdin-filename", 0, "NAME", "Input", set_stdin_name, 0,
+		"what to call standard input (`-`); default <stdin>"},
+
+#define LIMIT(field, flag, value, unit, text)                                                      \
+	{flag, 0, "N", NULL, set_limit, offsetof(Limits, field), unit "; beyond: " text},
+#include "limits.def"
+#undef LIMIT
+
+	{"help", 'h', NULL, "Other", set_flag, offsetof(Options, help), "this text"},
+	{"version", 'V', NULL, NULL, set_flag, offsetof(Options, version), "version of graphlint"},
+};
+
+enum { NOPTIONS = sizeof options / sizeof *options, LONG_BASE = 256 };
+
+static const struct {
+	Str name;
+	const char *help;
+} commands[] = {
+	{STR_INIT("check"), "say what captured graphs alias and write (also without this word)"},
+};
+
+enum { NCOMMANDS = sizeof commands / sizeof *commands };
+
+/* ---- parsing ---- */
+
+static bool unknown_option(Parse *p, Str word)
+{
+	Str name = str_sub(word, 2, str_find_char(word, '=', 0));
+	Nearest near = nearest_to(name);
+	uint32_t fits = 0;
+	for (int i = 0; i < NOPTIONS; i++) {
+		nearest_try(&near, str_from_c(options[i].name));
+		fits += str_starts(str_from_c(options[i].name), name);
+	}
+	if (fits > 1) {
+		buf_printf(p->why, "--" STR_FMT " may be", STR_ARG(name));
+		const char *before = " ";
+		for (int i = 0; i < NOPTIONS; i++)
+			if (str_starts(str_from_c(options[i].name), name)) {
+				buf_printf(p->why, "%s--%s", before, options[i].name);
+				before = ", ";
+			}
+		return false;
+	}
+	buf_printf(p->why, "unknown option '--" STR_FMT "'", STR_ARG(name));
+	if (near.best.n)
+		buf_printf(p->why, " (did you mean '--" STR_FMT "'?)", STR_ARG(near.best));
+	return false;
+}
+
+static const Option *option_of(int c)
+{
+	if (c >= LONG_BASE && c < LONG_BASE + NOPTIONS)
+		return &options[c - LONG_BASE];
+	for (int i = 0; i < NOPTIONS; i++)
+		if (options[i].letter == c)
+			return &options[i];
+	return NULL;
+}
+
+/* What getopt_long could not take; it has moved behind the word. */
+static bool bad_option(Parse *p, int c, char **argv)
+{
+	Str word = str_from_c(argv[optind - 1]);
+	const Option *opt = optopt ? option_of(optopt) : NULL;
+	if (opt && c == ':')
+		buf_printf(p->why, "--%s needs a value: %s", opt->name, opt->arg);
+	else if (opt)
+		buf_printf(p->why, "--%s takes no value", opt->name);
+	else if (optopt)
+		buf_printf(p->why, "unknown option '-%c'", optopt > ' ' && optopt < 0x7f ? optopt : '?');
+	else
+		return unknown_option(p, word);
+	return false;
+}
+
+static void add_word(Parse *p, Str word, bool may_be_command)
+{
+	for (int i = 0; may_be_command && i < NCOMMANDS; i++)
+		if (str_eq(word, commands[i].name))
+			return;
+	VEC_PUSH(p->a, &p->o->paths, word);
+}
+
+static bool parse_words(Parse *p, int argc, char **argv, const struct option *longs, const char *shorts)
+{
+	bool first = true; /* a command can only be the first word */
+	int c;
+	optind = 0;        /* the GNU way to begin anew */
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		if (c == '?' || c == ':')
+			return bad_option(p, c, argv);
+		if (c == 1) {
+			add_word(p, str_from_c(optarg), first);
+			first = false;
+			continue;
+		}
+		const Option *opt = option_of(c);
+		ASSERT(opt);
+		if (!opt->set(p, opt, optarg ? str_from_c(optarg) : (Str){0}))
+			return false;
+	}
+	for (; optind < argc; optind++) /* behind -- */
+		add_word(p, str_from_c(argv[optind]), false);
+	return true;
+}
+
+bool options_parse(Options *o, Arena *a, int argc, char **argv, Buf *why)
+{
+	Parse p = {o, a, why};
+	Buf shorts = {.a = a};
+	struct option *longs = NEW_N(a, struct option, NOPTIONS + 1);
+	*o = (Options){.cfg = config_default(), .writer = report_writers, .stdin_name = S("<stdin>")};
+	buf_add(&shorts, S("-:")); /* words in their order, `:` for a value that is missing */
+	for (int i = 0; i < NOPTIONS; i++) {
+		int takes = options[i].arg ? required_argument : no_argument;
+		longs[i] = (struct option){options[i].name, takes, NULL, LONG_BASE + i};
+		if (options[i].letter)
+			buf_printf(&shorts, "%c%s", options[i].letter, options[i].arg ? ":" : "");
+	}
+	if (!parse_words(&p, argc, argv, longs, str_to_c(a, buf_str(&shorts))))
+		return false;
+	uint32_t standard = 0;
+	for (uint32_t i = 0; i < o->paths.n; i++)
+		standard += str_eq(o->paths.v[i], S("-"));
+	if (standard > 1)
+		buf_add(why, S("`-` is given twice: standard input can be read once"));
+	else if (!o->paths.n && !o->help && !o->version)
+		buf_add(why, S("nothing to read: name files or folders, or - for standard input"));
+	return why->n == 0;
+}
+
+/* ---- help ---- */
+
+static void add_amount(Buf *out, uint64_t v)
+{
+	static const char units[] = "GM";
+	for (int i = 0; units[i]; i++) {
+		uint64_t unit = (uint64_t)1 << (30 - 10 * i);
+		if (v >= unit && v % unit == 0) {
+			buf_printf(out, "%" PRIu64 "%c", v / unit, units[i]);
+			return;
+		}
+	}
+	buf_printf(out, "%" PRIu64, v);
+}
+
+enum { HELP_COLUMN = 28 };
+
+static void pad(Buf *out, uint32_t line)
+{
+	uint32_t used = out->n - line;
+	if (used >= HELP_COLUMN) {
+		buf_char(out, '\n');
+		used = 0;
+	}
+	while (used++ < HELP_COLUMN)
+		buf_char(out, ' ');
+}
+
+static void help_option(Buf *out, const Option *opt)
+{
+	if (opt->group)
+		buf_printf(out, "\n%s:\n", opt->group);
+	uint32_t line = out->n;
+	if (opt->letter)
+		buf_printf(out, "  -%c, --%s", opt->letter, opt->name);
+	else
+		buf_printf(out, "      --%s", opt->name);
+	if (opt->arg)
+		buf_printf(out, "=%s", opt->arg);
+	pad(out, line);
+	if (opt->set == set_limit) {
+		Limits l = limits_default();
+		buf_add(out, S("at most N (default "));
+		add_amount(out, *(const uint64_t *)((const char *)&l + opt->field));
+		buf_printf(out, ") %s\n", opt->help);
+	} else if (opt->set == set_format) {
+		for (const Writer *w = report_writers; w->name; w++) {
+			line = out->n;
+			if (w != report_writers)
+				pad(out, line);
+			buf_printf(out, "%s: %s\n", w->name, w->summary);
+		}
+	} else {
+		buf_printf(out, "%s\n", opt->help);
+	}
+}
+
+void options_help(Buf *out)
+{
+	buf_add(out, S("graphlint [check] [OPTIONS] PATH...\n"
+		"Reads captured PyTorch graphs (logs, printed modules, debug folders) and says at which boundaries of a\n"
+		"graph the whole program would notice a compiler that returns new tensors or does not write its inputs.\n"
+		"\nCommands (a first word that is one of them wins over a file of that name):\n"));
+	for (int i = 0; i < NCOMMANDS; i++) {
+		uint32_t line = out->n;
+		buf_printf(out, "  " STR_FMT, STR_ARG(commands[i].name));
+		pad(out, line);
+		buf_printf(out, "%s\n", commands[i].help);
+	}
+	for (int i = 0; i < NOPTIONS; i++)
+		help_option(out, &options[i]);
+	buf_add(out, S("\nExit status:\n"
+		"  0  nothing at or above --fail-on\n"
+		"  1  findings at or above --fail-on (GL901 to GL903 never count)\n"
+		"  2  the command line or a file of facts has a fault\n"
+		"  3  no such finding, but input could not be read, or only in part, or holds no graph\n"
+		"  4  failure of the machine or of graphlint itself\n"
+		"\nTo capture: TORCH_LOGS=\"graph_code,bytecode,graph_breaks\" python model.py 2>log.txt\n"));
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ * options: the command line. One table makes the parser and --help. */
+#ifndef GRAPHLINT_OPTIONS_H
+#define GRAPHLINT_OPTIONS_H
+
+#include "base.h"
+#include "config.h"
+#include "report.h"
+#include "terminal.h"
+
+typedef struct Options {
+	Config cfg;
+	const Writer *writer;
+	unsigned dump;        /* DumpPass bits; not 0: the passes are printed in place of the report */
+	ColorWhen color;
+	bool quiet, help, version;
+	Str stdin_name;
+	VEC(Str) facts;       /* files of --facts */
+	VEC(Str) paths;
+} Options;
+
+/* False and a sentence in *why when the words cannot be understood. Strings are those of argv. */
+bool options_parse(Options *o, Arena *a, int argc, char **argv, Buf *why);
+void options_help(Buf *out);
+
+#endif

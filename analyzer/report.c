@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#include "report.h"
+
+#include "report_common.h"
+
+const Writer report_writers[] = {
+	{"text", "for people: places, evidence, what to do (default)", report_write_text},
+	{"concise", "one line a finding: file:line:column: severity: message [rule]", report_write_concise},
+	{"json", "all findings, graphs and frames for programs", report_write_json},
+	{NULL, NULL, NULL},
+};
+
+const Writer *report_find(Str name)
+{
+	for (const Writer *w = report_writers; w->name; w++)
+		if (str_eq(str_from_c(w->name), name))
+			return w;
+	return NULL;
+}
+
+void report_escape(Buf *out, Str s)
+{
+	report_text(out, s, true);
+}

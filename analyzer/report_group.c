@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#include "report_group.h"
+
+enum { SHAPE_MOST = 256 };
+
+/* The statement with every run of digits as one `#`. */
+static void add_shape(Buf *key, const Source *s, Span at)
+{
+	uint32_t end = at.at;
+	while (end < s->text.n && end - at.at < SHAPE_MOST && s->text.p[end] != '\n')
+		end++;
+	bool digits = false;
+	for (uint32_t i = at.at; i < end; i++) {
+		bool digit = s->text.p[i] >= '0' && s->text.p[i] <= '9';
+		if (!digit || !digits)
+			buf_char(key, digit ? '#' : s->text.p[i]);
+		digits = digit;
+	}
+}
+
+static void add_key(Buf *key, const Run *r, const Finding *f)
+{
+	const Str parts[] = {f->rule, f->variant, f->group, f->source.file};
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		buf_add(key, parts[i]);
+		buf_char(key, '\0');
+	}
+	buf_printf(key, "%d %u", (int)f->severity, (unsigned)f->source.line);
+	if (!f->source.file.n && f->span.file.i)
+		add_shape(key, source_get(&r->sources, f->span.file), f->span);
+}
+
+Groups groups_make(const Run *r, Arena *a)
+{
+	uint32_t n = r->diags.v.n;
+	Groups g = {NEW_N(a, uint32_t, n + 1), NEW_N(a, uint32_t, n + 1), NEW_N(a, uint32_t, n + 1)};
+	uint32_t *last = NEW_N(a, uint32_t, n + 1);
+	Names names;
+	Map by_key = {.a = a};
+	Buf key = {.a = a};
+	names_init(&names, a);
+	for (uint32_t i = 0; i < n; i++) {
+		key.n = 0;
+		add_key(&key, r, &r->diags.v.v[i]);
+		uint64_t sym = sym_intern(&names, buf_str(&key)).i;
+		uint32_t first = map_get(&by_key, sym);
+		if (first) {
+			g.first[i] = first - 1;
+			g.next[last[first - 1]] = i;
+		} else {
+			g.first[i] = i;
+			map_put(&by_key, sym, i + 1);
+		}
+		last[g.first[i]] = i;
+		g.count[g.first[i]]++;
+	}
+	return g;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ * terminal: what standard output is: colours, columns, character set. Reads the environment. */
+#ifndef GRAPHLINT_TERMINAL_H
+#define GRAPHLINT_TERMINAL_H
+
+#include "base.h"
+
+typedef enum ColorWhen { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } ColorWhen;
+
+/* The option wins over the environment: NO_COLOR, then CLICOLOR_FORCE and FORCE_COLOR, then TERM. */
+bool terminal_color(ColorWhen when);
+uint32_t terminal_width(void);  /* 0: no terminal */
+bool terminal_unicode(void);    /* the locale is UTF-8; after setlocale */
+
+#endif
