@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Rules 8, 9 and 14 of the operator facts, and conversions between storage forms: what a dtype, an
- * equation or a position decides. */
+ * Rules 8 and 14 of the operator facts, and conversions between storage forms: what a dtype or a
+ * position decides. */
 #include "decide_query.h"
 
 static DTypeClass src_class(const Query *k)
@@ -120,92 +120,6 @@ Decision decide_conj(const Query *k)
 	if (dc == DC_NONE)
 		return answer_maybe(TRI_MUST, x_says(k, "is not complex"));
 	return dc == DC_COMPLEX ? answer_no(src_is_dtype(k)) : answer_yes(TRI_MUST, src_is_dtype(k));
-}
-
-/* ---- rule 9: einsum ---- */
-
-static int label_of(char c)
-{
-	if (c >= 'a' && c <= 'z')
-		return c - 'a';
-	return c >= 'A' && c <= 'Z' ? 26 + (c - 'A') : -1;
-}
-
-/* Labels of one side of an equation. */
-typedef struct Labels {
-	uint32_t count[52];
-	uint32_t n; /* labels, repeats included */
-	bool ellipsis;
-	bool bad;
-} Labels;
-
-static Labels labels_read(Str s)
-{
-	Labels l = {0};
-	for (uint32_t i = 0; i < s.n && !l.bad; i++) {
-		if (s.p[i] == ' ')
-			continue;
-		if (s.p[i] == '.' && !l.ellipsis && str_starts(str_sub(s, i, s.n), S("..."))) {
-			l.ellipsis = true;
-			i += 2;
-			continue;
-		}
-		int at = label_of(s.p[i]);
-		l.bad = at < 0;
-		if (!l.bad) {
-			l.count[at]++;
-			l.n++;
-		}
-	}
-	return l;
-}
-
-/* Does an equation of one operand keep every label? */
-static Tri equation_keeps(const Query *k, Str eq)
-{
-	uint32_t arrow = str_find(eq, S("->"), 0);
-	Labels in = labels_read(str_sub(eq, 0, arrow)), out = {0};
-	bool given = arrow < eq.n;
-	if (given)
-		out = labels_read(str_sub(eq, arrow + 2, eq.n));
-	if (in.bad || out.bad)
-		return TRI_MAY;
-	for (uint32_t i = 0; i < 52; i++)
-		if (in.count[i] && (given ? !out.count[i] : in.count[i] > 1))
-			return TRI_NO;
-	if (!in.ellipsis || !given || out.ellipsis)
-		return TRI_MUST;
-	if (k->type.kind != TK_TENSOR || !k->type.has_shape) /* `...` may stand for no dim */
-		return TRI_MAY;
-	return k->type.ndim > in.n ? TRI_NO : TRI_MUST;
-}
-
-/* Number of operands; 0: not shown. */
-static uint32_t einsum_operands(const Query *k)
-{
-	uint32_t n = query_positional(k, 1);
-	const Arg *first = query_at(k, 1, S("tensors"));
-	if (!first)
-		return 0;
-	if (first->kind == AR_LIST || first->kind == AR_TUPLE)
-		return first->n;
-	return n > 1 || arg_type(k, first).kind == TK_TENSOR || k->src == first ? n : 0;
-}
-
-Decision decide_einsum(const Query *k)
-{
-	const Arg *eq = query_at(k, 0, S("equation"));
-	uint32_t n = einsum_operands(k);
-	if (n == 2)
-		return answer_no(S("it multiplies two operands"));
-	if (n != 1 || !eq || (eq->kind != AR_STR && eq->kind != AR_NAME))
-		return answer_maybe(TRI_NO, S("the equation only permutes the labels of one operand"));
-	Str text = sym_str(k->c->p->names, eq->u.sym);
-	Tri t = equation_keeps(k, text);
-	Str shown = arg_words(k, eq);
-	Str words = say(k, STR_FMT " %s", STR_ARG(shown),
-	                t == TRI_NO ? "sums over a label" : "keeps every label");
-	return answer(t, TRI_NO, words, words);
 }
 
 /* ---- rule 14: NumPy ---- */
