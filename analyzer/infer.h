@@ -16,10 +16,8 @@
 /* A statement that changed sizes, strides or storage of an object (t_, resize_, set_ ...). */
 typedef struct LayoutWrite {
 	NodeId node;
-	uint32_t object;    /* of which it is certain */
-	uint32_t cluster;   /* objects that may be the same one */
-	TypeId type;        /* of the object afterwards */
-	uint32_t earlier;   /* index of the write before it in its cluster; UINT32_MAX none */
+	uint32_t object; /* of which it is certain */
+	TypeId type;     /* of the object afterwards */
 } LayoutWrite;
 
 typedef struct NodeTypes {
@@ -32,12 +30,12 @@ typedef struct NodeTypes {
 	} elems;
 	uint32_t *elem_at, *nelems;
 	uint32_t n;         /* nodes, slot 0 included */
-	/* NULL, and none, in graphs that write no layout: */
+	Names *names;
+	/* Only of graphs that write layouts, else NULL: */
 	uint32_t *object;   /* by NodeId: equal number, surely the same object */
 	uint32_t *cluster;  /* by NodeId: equal number, perhaps the same object */
-	LayoutWrite *writes; /* in program order */
-	uint32_t nwrites;
-	uint32_t *last_write; /* by cluster: index into writes plus 1; 0 none */
+	LayoutWrite *writes; /* by cluster: writes[write_at[c] .. +nwrites[c]), in program order */
+	uint32_t *write_at, *nwrites;
 } NodeTypes;
 
 /* Types of the nodes of all graphs of the program, indexed by GraphId (slot 0 NULL). Bodies of higher-order

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include "infer_object.h"
+
+static const Fact *node_fact(Infer *in, const Node *n)
+{
+	return facts_find(in->f, (Callee)n->callee, sym_str(in->names, n->target), in->torch);
+}
+
+/* Operators that write in place end in an underscore, dispatcher names before their overload. */
+static bool maybe_inplace_name(Str target)
+{
+	if (str_ends(target, S("_")))
+		return true;
+	uint32_t dot = str_rfind(target, S("."));
+	return dot < target.n && dot && target.p[dot - 1] == '_';
+}
+
+bool infer_writes_layout(Infer *in, NodeId id)
+{
+	const Node *n = graph_node(in->g, id);
+	if (n->kind != NK_CALL || !n->nargs || node_args(in->g, n)->kind != AR_NODE)
+		return false;
+	Str target = sym_str(in->names, n->target);
+	if (!maybe_inplace_name(target))
+		return false;
+	const Fact *f = node_fact(in, n);
+	if (!f || (f->kind != FK_METADATA && !fact_has(f, FT_INPLACE_VIEW)))
+		return false;
+	const ShapeRow *row = shapes_find(in->rules, (Callee)n->callee, target);
+	return !row || row->shape[0] != SH_SAME; /* requires_grad_ and its like leave the layout */
+}
+
+/* ---- names of one object ---- */
+
+static uint32_t find(uint32_t *parent, uint32_t i)
+{
+	while (parent[i] != i) {
+		parent[i] = parent[parent[i]];
+		i = parent[i];
+	}
+	return i;
+}
+
+static void unite(uint32_t *parent, uint32_t a, uint32_t b)
+{
+	a = find(parent, a);
+	b = find(parent, b);
+	if (a < b)
+		parent[b] = a;
+	else
+		parent[a] = b;
+}
+
+typedef struct Unite {
+	uint32_t *parent;
+	uint32_t node;
+} Unite;
+
+static void unite_arg(void *ctx, NodeId id)
+{
+	const Unite *u = ctx;
+	unite(u->parent, u->node, id.i);
+}
+
+/* How a call's result stands to its first argument: the same object for sure, perhaps (then to any argument), or not. */
+static Tri same_object(Infer *in, const Node *n)
+{
+	const Fact *f = node_fact(in, n);
+	if (n->callee == CALLEE_OPERATOR && str_eq(sym_str(in->names, n->target), S("setitem")))
+		return TRI_MUST;
+	if (!f || f->kind == FK_SUBGRAPH || f->kind == FK_UNKNOWN)
+		return TRI_MAY;
+	if (f->kind == FK_INPLACE || f->kind == FK_METADATA)
+		return f->cond == FC_NONE && !f->joined ? TRI_MUST : TRI_MAY;
+	if (fact_has(f, FT_SAME_OBJECT) || fact_has(f, FT_MAYBE_SAME_OBJECT) || f->cond != FC_NONE)
+		return TRI_MAY;
+	return TRI_NO;
+}
+
+static void unite_node(Infer *in, NodeId id)
+{
+	const Node *n = graph_node(in->g, id);
+	const Arg *args = node_args(in->g, n);
+	Unite u = {in->nt.cluster, id.i};
+	if (n->kind != NK_CALL || !n->nargs)
+		return;
+	Tri same = same_object(in, n);
+	if (same == TRI_MUST && args->kind == AR_NODE) {
+		unite(in->nt.cluster, id.i, args->u.node.i);
+		in->nt.object[id.i] = in->nt.object[args->u.node.i];
+	}
+	for (uint32_t i = 0; i < n->nargs && same == TRI_MAY; i++)
+		arg_each_node(in->g, &args[i], unite_arg, &u);
+}
+
+static bool writes_any_layout(Infer *in)
+{
+	for (uint32_t i = 1; i < in->g->nodes.n; i++)
+		if (infer_writes_layout(in, (NodeId){i}))
+			return true;
+	return false;
+}
+
+/* Room for each cluster's writes, one after the other; the counts start again at 0. */
+static void make_room(Infer *in, const NodeId *write, uint32_t n)
+{
+	NodeTypes *nt = &in->nt;
+	nt->write_at = NEW_N(in->a, uint32_t, nt->n);
+	nt->nwrites = NEW_N(in->a, uint32_t, nt->n);
+	nt->writes = NEW_N(in->a, LayoutWrite, n);
+	for (uint32_t i = 0; i < n; i++)
+		nt->nwrites[nt->cluster[write[i].i]]++;
+	uint32_t at = 0;
+	for (uint32_t c = 0; c < nt->n; c++) {
+		nt->write_at[c] = at;
+		at += nt->nwrites[c];
+	}
+	memset(nt->nwrites, 0, nt->n * sizeof *nt->nwrites);
+	for (uint32_t i = 0; i < n; i++) { /* the last one is known from the start: see infer_layout_later */
+		uint32_t c = nt->cluster[write[i].i];
+		nt->writes[nt->write_at[c] + nt->nwrites[c]++].node = write[i];
+	}
+	in->last_layout = NEW_N(in->a, uint32_t, nt->n);
+	for (uint32_t c = 0; c < nt->n; c++)
+		if (nt->nwrites[c])
+			in->last_layout[c] = nt->writes[nt->write_at[c] + nt->nwrites[c] - 1].node.i;
+	memset(nt->nwrites, 0, nt->n * sizeof *nt->nwrites);
+}
+
+void infer_objects(Infer *in)
+{
+	NodeTypes *nt = &in->nt;
+	VEC(NodeId) write = {0};
+	if (!writes_any_layout(in))
+		return;
+	nt->object = NEW_N(in->a, uint32_t, nt->n);
+	nt->cluster = NEW_N(in->a, uint32_t, nt->n);
+	for (uint32_t i = 0; i < nt->n; i++)
+		nt->object[i] = nt->cluster[i] = i;
+	for (uint32_t i = 1; i < nt->n; i++) {
+		unite_node(in, (NodeId){i});
+		if (infer_writes_layout(in, (NodeId){i}))
+			VEC_PUSH(in->a, &write, ((NodeId){i}));
+	}
+	for (uint32_t i = 1; i < nt->n; i++)
+		nt->cluster[i] = find(nt->cluster, i);
+	make_room(in, write.v, write.n);
+}
+
+void infer_layout_written(Infer *in, NodeId id, TypeId after)
+{
+	NodeTypes *nt = &in->nt;
+	uint32_t c = nt->cluster[id.i];
+	nt->writes[nt->write_at[c] + nt->nwrites[c]++] = (LayoutWrite){id, nt->object[id.i], after};
+}
+
+bool infer_layout_later(const Infer *in, NodeId id)
+{
+	return in->nt.object && in->last_layout[in->nt.cluster[id.i]] > id.i;
+}
