@@ -54,7 +54,7 @@ Facts *facts_new(Arena *a, Names *names)
 	Facts *f = NEW(a, Facts);
 	f->a = a;
 	f->names = names;
-	f->by_name.a = f->by_mangled.a = f->resolved.a = a;
+	f->by_name.a = f->by_mangled.a = f->resolved.a = f->nearest.a = a;
 	VEC_PUSH(a, &f->groups, ((Group){0}));
 	return f;
 }

@@ -406,7 +406,7 @@ static void load_row(Load *l)
 	Str cell[COL_N], rest = l->line, part;
 	uint32_t n = 0, faults = l->faults;
 	while (n < COL_N && str_cut(&rest, '\t', &part))
-		cell[n++] = str_trim(part);
+		cell[n++] = part.n && (part.p[0] == ' ' || part.p[part.n - 1] == ' ') ? str_trim(part) : part;
 	if (n <= COL_OUTS || rest.p) {
 		load_fault(l, l->line, "a row has %d to %d columns with tabs between: family, name, kind, alias, mutates, outs, "
 		           "cond, tags, aten, since, until, reason", COL_OUTS + 1, COL_N);
@@ -528,7 +528,8 @@ static void commit(Load *l)
 	/* A join may lean on replaced rows of another group, and a spelling may have another answer now. */
 	for (uint32_t i = 1; i < f->groups.n; i++)
 		f->groups.v[i].joined = NULL;
-	f->resolved = (Map){.a = f->a};
+	f->resolved = f->nearest = (Map){.a = f->a};
+	f->indexed = 0;
 }
 
 static bool load_done(Load *l)

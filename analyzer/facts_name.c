@@ -112,6 +112,9 @@ static uint32_t mangled_function(const Facts *f, Str t)
 	Str rest = t;
 	if (take(&rest, S("_operator_")) || take(&rest, S("operator_")))
 		return operator_group(f, rest);
+	/* np.round_ is np.round. */
+	if (str_starts(t, S("torch__dynamo_utils_wrapped_")) && str_ends(t, S("_")))
+		return facts_group(f, FAM_NUMPY, str_sub(t, 0, t.n - 1));
 	return 0;
 }
 
@@ -172,7 +175,8 @@ static uint32_t torch_twin(const Facts *f, Str t)
 		    (g = group_of(f, FAM_TORCH, twins[i].to, rest, (Str){0})))
 			return g;
 	}
-	if (str_starts(t, S("torch._higher_order_ops.")))
+	/* Until 2.4 a higher-order operator was printed by the module that defines it. */
+	if (str_starts(t, S("torch._higher_order_ops.")) || str_starts(t, S("torch._functorch.autograd_function.")))
 		return group_of(f, FAM_HOP, S("torch.ops.higher_order."), str_sub(t, str_rfind(t, S(".")) + 1, t.n),
 		                (Str){0});
 	return 0;
@@ -235,12 +239,11 @@ static uint64_t letters_of(Str s)
 	return m;
 }
 
-static uint32_t bits(uint64_t x)
+static bool has_more_bits(uint64_t x, uint32_t than)
 {
-	uint32_t n = 0;
-	for (; x; x &= x - 1)
-		n++;
-	return n;
+	while (than-- && x)
+		x &= x - 1;
+	return x != 0;
 }
 
 static bool family_fits(Callee callee, Family f)
@@ -257,32 +260,65 @@ static bool family_fits(Callee callee, Family f)
 	return false;
 }
 
+/* Levenshtein distance, at most `limit` + 1; looks only at the band of the matrix that can be within the limit. */
 static uint32_t name_distance(Str a, Str b, uint32_t limit)
 {
-	while (a.n && b.n && a.p[0] == b.p[0])
-		a = str_sub(a, 1, a.n), b = str_sub(b, 1, b.n);
-	while (a.n && b.n && a.p[a.n - 1] == b.p[b.n - 1])
-		a.n--, b.n--;
-	return str_distance(a, b, limit);
+	enum { MOST = 2, WIDTH = 2 * MOST + 3 };
+	uint32_t row[WIDTH]; /* row[k]: distance of a[..i] and b[..i + k - 1 - limit]; both ends are out of the band */
+	ASSERT(limit <= MOST);
+	for (uint32_t k = 0; k < WIDTH; k++)
+		row[k] = k > limit && k <= 2 * limit + 1 ? k - 1 - limit : limit + 1;
+	for (uint32_t i = 0; i < a.n; i++) {
+		uint32_t least = limit + 1;
+		for (uint32_t k = 1; k <= 2 * limit + 1; k++) {
+			uint32_t j = i + k - limit; /* of b, counted from 1; wraps below it */
+			uint32_t d = row[k] + (j - 1 >= b.n || a.p[i] != b.p[j - 1]);
+			if (row[k + 1] + 1 < d)
+				d = row[k + 1] + 1;
+			if (row[k - 1] + 1 < d)
+				d = row[k - 1] + 1;
+			row[k] = j == 0 ? i + 1 : j > b.n ? limit + 1 : d;
+			if (row[k] < least)
+				least = row[k];
+		}
+		if (least > limit)
+			return limit + 1;
+	}
+	uint32_t k = b.n + 1 + limit - a.n;
+	return k >= 1 && k <= 2 * limit + 1 && row[k] <= limit ? row[k] : limit + 1;
 }
 
-Str facts_nearest(Facts *f, Callee callee, Str target)
+/* Orders the groups by the length of their names. */
+static void index_lengths(Facts *f)
+{
+	uint32_t start[MAX_NAME + 2] = {0};
+	for (uint32_t i = 1; i < f->groups.n; i++)
+		start[sym_str(f->names, f->groups.v[i].name).n + 1]++;
+	for (uint32_t n = 1; n < MAX_NAME + 2; n++)
+		start[n] += start[n - 1];
+	f->by_length = NEW_N(f->a, uint32_t, f->groups.n);
+	f->length_at = NEW_N(f->a, uint32_t, MAX_NAME + 2);
+	memcpy(f->length_at, start, sizeof start);
+	for (uint32_t i = 1; i < f->groups.n; i++) {
+		Str name = sym_str(f->names, f->groups.v[i].name);
+		f->by_length[start[name.n]++] = i;
+		f->groups.v[i].letters = letters_of(name);
+	}
+	f->indexed = f->groups.n;
+}
+
+static Str find_nearest(const Facts *f, Callee callee, Str target)
 {
 	uint32_t best = target.n < 4 ? 1 : target.n < 8 ? 2 : 3; /* less than this many edits away */
+	uint32_t from = target.n < best ? 0 : target.n - best + 1;
+	uint32_t to = target.n + best > MAX_NAME + 1 ? MAX_NAME + 1 : target.n + best;
 	uint64_t letters = letters_of(target);
 	Str near = {0};
-	if (target.n > MAX_NAME)
-		return near;
-	for (uint32_t i = 1; i < f->groups.n; i++) {
-		Group *g = &f->groups.v[i];
-		if (!family_fits(callee, g->family))
+	for (uint32_t i = f->length_at[from]; i < f->length_at[to] && best; i++) {
+		const Group *g = &f->groups.v[f->by_length[i]];
+		if (!family_fits(callee, g->family) || has_more_bits(g->letters ^ letters, 2 * (best - 1)))
 			continue;
 		Str name = sym_str(f->names, g->name);
-		if (!g->letters)
-			g->letters = letters_of(name);
-		if ((name.n > target.n ? name.n - target.n : target.n - name.n) >= best ||
-		    bits(g->letters ^ letters) > 2 * (best - 1))
-			continue;
 		uint32_t d = name_distance(name, target, best - 1);
 		if (d < best) {
 			best = d;
@@ -290,4 +326,24 @@ Str facts_nearest(Facts *f, Callee callee, Str target)
 		}
 	}
 	return near;
+}
+
+Str facts_nearest(Facts *f, Callee callee, Str target)
+{
+	if (target.n > MAX_NAME)
+		return (Str){0};
+	if (f->indexed != f->groups.n)
+		index_lengths(f);
+	Sym sym = sym_find(f->names, target);
+	if (sym_none(sym))
+		return find_nearest(f, callee, target);
+	/* A graph may use one unknown operator ten thousand times. */
+	uint64_t key = name_key((Family)callee, sym);
+	uint32_t known = map_get(&f->nearest, key);
+	if (!known) {
+		Str near = find_nearest(f, callee, target);
+		known = near.n ? sym_find(f->names, near).i : NO_GROUP;
+		map_put(&f->nearest, key, known);
+	}
+	return known == NO_GROUP ? (Str){0} : sym_str(f->names, (Sym){known});
 }

@@ -37,7 +37,7 @@ typedef struct Group {
 	Joined *joined;        /* joins that start with a row of this group */
 	const Overload *params;
 	uint32_t nparams;
-	uint64_t letters;      /* which bytes the name has, for facts_nearest; 0 not computed */
+	uint64_t letters;      /* which bytes the name has, for facts_nearest */
 } Group;
 
 typedef struct Groups {
@@ -53,6 +53,11 @@ struct Facts {
 	Map by_mangled;        /* Sym of a dotted Python function as the code printer spells it -> group */
 	VEC(const Row *) rows; /* in the order of the tables */
 	Map resolved;          /* callee and Sym -> group, NO_GROUP when there is none: one resolution a spelling */
+	/* for facts_nearest, made when first asked */
+	uint32_t *by_length;   /* groups by the length of their names */
+	uint32_t *length_at;   /* by_length[length_at[n] .. length_at[n + 1]): names of n bytes */
+	uint32_t indexed;      /* groups that were there then */
+	Map nearest;           /* callee and Sym -> Sym of the nearest name, NO_GROUP when none is near */
 };
 
 #define NO_GROUP UINT32_MAX

@@ -95,6 +95,12 @@ def merge(ops, versions):
     yield from extra
 
 
+def drop_doubles(rows):
+    """A dispatcher name that ops.tsv lists as a torch function too: one printed name has one answer."""
+    dispatcher = {r["name"] for r in rows if r["name"].startswith("torch.ops.") and r["family"] != "torch"}
+    return [r for r in rows if r["family"] != "torch" or r["name"] not in dispatcher]
+
+
 def tidy_tags(text, order):
     if text == "-":
         return text
@@ -119,7 +125,7 @@ def main(args):
     tables = Path(args[0]) if args else HERE.parent.parent / "shared" / "facts"
     out = Path(args[1]) if len(args) > 1 else HERE
     order = tag_order()
-    rows = list(merge(list(read_table(tables / "ops.tsv")), list(read_table(tables / "versions.tsv"))))
+    rows = drop_doubles(list(merge(list(read_table(tables / "ops.tsv")), list(read_table(tables / "versions.tsv")))))
     for r in rows:
         r["tags"] = tidy_tags(r["tags"], order)
     made = "Made by rules/make-facts.py; corrections go into ops-overlay.tsv."
