@@ -20,11 +20,13 @@ static bool is_op(const Query *k, const char *a, const char *b)
 
 /* ---- rule 8: conjugates ---- */
 
-/* What an operator does to the lazy conjugate bit of its result. */
-static bool sets_conj(Str name)
+/* Operators that set the lazy bit, or clear it when it is set. */
+static bool flips_bit(Str name, bool neg)
 {
 	static const Str words[] = {STR_INIT("conj"), STR_INIT("_conj"), STR_INIT("adjoint"),
 	                            STR_INIT("mH"), STR_INIT("H")};
+	if (neg)
+		return str_eq(name, S("_neg_view"));
 	for (uint32_t i = 0; i < sizeof words / sizeof words[0]; i++)
 		if (str_eq(name, words[i]))
 			return true;
@@ -42,54 +44,50 @@ static Str callee_word(const DecideCtx *c, const Node *n)
 	return str_cut(&t, '.', &packet) ? packet : t;
 }
 
-/* A call whose result is new memory has no lazy bits; a view hands them on; conj sets or clears one.
- * The walk back over views is short on purpose. */
-static Tri lazy_bit(const Query *k)
+/* Is src lazily conjugated or negated? New memory never is; a view hands the bit on. What comes into
+ * the graph may be. The walk back over views is short on purpose. */
+static Tri lazy_bit(const Query *k, bool neg)
 {
 	const DecideCtx *c = k->c;
 	const Arg *a = k->src;
-	bool neg = str_eq(k->op, S("resolve_neg"));
+	bool flipped = false;
 	for (int steps = 0; steps < 16 && a && a->kind == AR_NODE; steps++) {
 		const Node *n = graph_node(c->g, a->u.node);
 		if (n->kind != NK_CALL || n->callee == CALLEE_MODULE)
 			return TRI_MAY;
-		Str word = callee_word(c, n);
-		if (neg ? str_eq(word, S("_neg_view")) : sets_conj(word))
-			return steps || neg ? TRI_MAY
-			                    : TRI_MUST; /* further back, what is between may have cleared it */
-		if (neg && str_eq(word, S("imag")))
+		Str word = callee_word(c, n), target = sym_str(c->p->names, n->target);
+		const Fact *f = facts_find(c->f, (Callee)n->callee, target, c->torch);
+		if (!f || f->joined || (neg && str_eq(word, S("imag"))))
 			return TRI_MAY;
-		const Fact *f =
-			facts_find(c->f, (Callee)n->callee, sym_str(c->p->names, n->target), c->torch);
-		if (!f)
-			return TRI_MAY;
-		if (f->kind == FK_FRESH && !f->joined)
-			return TRI_NO;
+		if (f->kind == FK_FRESH || str_eq(word, neg ? S("resolve_neg") : S("resolve_conj")))
+			return flipped ? TRI_MUST : TRI_NO;
 		if (f->kind != FK_VIEW || f->nalias != 1)
 			return TRI_MAY;
+		flipped ^= flips_bit(word, neg);
 		a = call_arg(c->f, c->g, n, f->alias[0].index, sym_str(c->p->names, f->alias[0].name));
 	}
 	return TRI_MAY;
 }
 
+/* Of real tensors only the imaginary part of a conjugate can be lazily negative. */
+static bool may_be_lazy(const Query *k, bool neg)
+{
+	DTypeClass dc = src_class(k);
+	if (dc == DC_COMPLEX || dc == DC_NONE)
+		return true;
+	return neg && k->src->kind == AR_NODE &&
+	       str_eq(callee_word(k->c, graph_node(k->c->g, k->src->u.node)), S("imag"));
+}
+
 static Decision resolve(const Query *k)
 {
 	bool neg = str_eq(k->op, S("resolve_neg"));
-	DTypeClass dc = src_class(k);
-	Tri bit = TRI_NO;
-	if (dc == DC_COMPLEX || dc == DC_NONE || neg)
-		bit = lazy_bit(k);
-	/* The imaginary part of a conjugate is the one real tensor that can be lazily negative. */
-	if (neg && dc != DC_COMPLEX && dc != DC_NONE && bit == TRI_MAY &&
-	    !(k->src && k->src->kind == AR_NODE &&
-	      str_eq(callee_word(k->c, graph_node(k->c->g, k->src->u.node)), S("imag"))))
-		bit = TRI_NO;
-	Str not_lazy = x_says(k, neg ? "is not lazily negated" : "is not lazily conjugated");
-	Str lazy = x_says(k, neg ? "is lazily negated" : "is lazily conjugated");
-	Tri t = tri_not(bit);
-	if (t == TRI_MUST && dc != DC_COMPLEX && dc != DC_NONE)
+	if (!may_be_lazy(k, neg))
 		return answer_yes(TRI_MUST, src_is_dtype(k));
-	return answer(t, TRI_MUST, t == TRI_NO ? lazy : not_lazy, not_lazy);
+	Tri t = tri_not(lazy_bit(k, neg));
+	Str clear = x_says(k, neg ? "is not lazily negated" : "is not lazily conjugated");
+	Str set = x_says(k, neg ? "is lazily negated" : "is lazily conjugated");
+	return answer(t, TRI_MUST, t == TRI_NO ? set : clear, clear);
 }
 
 /* An `out` argument is the result; the other arguments are not. */

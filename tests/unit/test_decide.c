@@ -615,7 +615,15 @@ static void conjugates(void **state)
 		{"r = method resolve_conj(x)", SAME, 0, 0, 0},
 		{"r = method resolve_conj(k)", MAY_SAME, "k is not lazily conjugated", 0, 0},
 		{"r = method resolve_conj(any)", MAY_SAME, 0, 0, 0},
-		{"q = method conj(k) : c64[3, 4][4, 1]cpu; r = method resolve_conj(q)", COPY, 0, 0, 0},
+		{"q = method conj(k) : c64[3, 4][4, 1]cpu; r = method resolve_conj(q)", MAY_SAME, 0, 0, 0},
+		{"p = operator mul(k, k) : c64[3, 4]; q = method conj(p) : c64[3, 4]; r = method "
+	     "resolve_conj(q)",
+	     COPY, "q is lazily conjugated", 0, 0},
+		{"o = operator mul(k, k) : c64[3, 4]; p = method conj(o) : c64[3, 4]; q = attr mH(p) : "
+	     "c64[4, 3]; "
+	     "r = method resolve_conj(q)",
+	     SAME, 0, 0, 0},
+		{"q = method resolve_conj(k) : c64[3, 4]; r = method resolve_conj(q)", SAME, 0, 0, 0},
 		{"q = operator mul(k, k) : c64[3, 4][4, 1]cpu; r = method resolve_conj(q)", SAME, 0, 0, 0},
 		{"q = operator mul(k, k) : c64[3, 4]; p = method t(q) : c64[4, 3]; r = method "
 	     "resolve_conj(p)",
