@@ -52,7 +52,9 @@ CMOCKA = $(shell $(PKG_CONFIG) --cflags --libs cmocka)
 
 GL_CPPFLAGS = -D_DEFAULT_SOURCE -Ianalyzer -I$(TS)/include $(PKG_CFLAGS)
 GL_CFLAGS = -std=c11 -ffile-prefix-map=$(CURDIR)=. $(SAN_FLAGS)
-WARN := -Wall -Wextra -Wpedantic $(if $(WERROR),-Werror)
+WARN := -Wall -Wextra -Wpedantic -Werror=implicit-function-declaration -Werror=int-conversion $(if $(WERROR),-Werror)
+# Commands are shown in short; V=1 shows them whole.
+say = $(if $(V),,@echo '  $(1) $@';)
 COMPILE = $(CC) $(CPPFLAGS) $(GL_CPPFLAGS) $(CFLAGS) $(GL_CFLAGS) -MMD -MP -MF $@.d -MT $@
 LINK = $(CC) $(CFLAGS) $(SAN_FLAGS) $(LDFLAGS)
 LIBS = $(PKG_LIBS) $(LDLIBS) -lm
@@ -84,22 +86,22 @@ run: $(BIN)
 
 $(BIN): $(LIB) $(if $(MAIN),$(B)/analyzer/main.o)
 	@test -n "$(MAIN)" || { echo "$(LIB) is built; analyzer/main.c is missing, so there is no program" >&2; exit 1; }
-	$(LINK) -o $@ $(B)/analyzer/main.o $(LIB) $(LIBS)
+	$(call say,LINK)$(LINK) -o $@ $(B)/analyzer/main.o $(LIB) $(LIBS)
 
 # The folders stand for files that were taken away.
 $(LIB): $(OBJ) analyzer
-	rm -f $@
-	$(AR) rcs $@ $(OBJ)
+	@rm -f $@
+	$(call say,AR  )$(AR) rcs $@ $(OBJ)
 
 $(B)/analyzer/%.o: analyzer/%.c | deps $(NPM_STAMP)
 	@mkdir -p $(@D)
-	$(COMPILE) $(WARN) -c -o $@ $<
+	$(call say,CC  )$(COMPILE) $(WARN) -c -o $@ $<
 
 $(B)/embedded.c: rules/embed.awk $(RULES) rules
 	@mkdir -p $(@D)
-	LC_ALL=C awk -f rules/embed.awk $(RULES) </dev/null >$@
+	$(call say,GEN )LC_ALL=C awk -f rules/embed.awk $(RULES) </dev/null >$@
 $(B)/embedded.o: $(B)/embedded.c analyzer/embedded.h | deps
-	$(COMPILE) -c -o $@ $<
+	$(call say,CC  )$(COMPILE) -c -o $@ $<
 
 # Third-party C: no warnings asked for.
 $(NPM_STAMP): grammar/package.json grammar/package-lock.json | deps
@@ -107,17 +109,17 @@ $(NPM_STAMP): grammar/package.json grammar/package-lock.json | deps
 	@touch $@
 $(B)/ts/core.o: $(NPM_STAMP)
 	@mkdir -p $(@D)
-	$(COMPILE) -w -I$(TS)/src -c -o $@ $(TS)/src/lib.c
+	$(call say,CC  )$(COMPILE) -w -I$(TS)/src -c -o $@ $(TS)/src/lib.c
 $(B)/ts/%.o: $(NPM_STAMP)
 	@mkdir -p $(@D)
-	$(COMPILE) -w -I$(TSPY) -c -o $@ $(TSPY)/$*.c
+	$(call say,CC  )$(COMPILE) -w -I$(TSPY) -c -o $@ $(TSPY)/$*.c
 
 # ---- tests ----
 
 unit: $(UNIT)
 $(B)/tests/%: tests/unit/%.c $(LIB) | deps
 	@mkdir -p $(@D)
-	$(COMPILE) $(WARN) -o $@ $< $(LDFLAGS) $(LIB) $(CMOCKA) $(LIBS)
+	$(call say,CC  )$(COMPILE) $(WARN) -o $@ $< $(LDFLAGS) $(LIB) $(CMOCKA) $(LIBS)
 
 TESTS = $(wildcard tests/*.t) $(UNIT) $(if $(FULL),$(UNIT:$(B)/%=build/san/%))
 TEST_ENV = GRAPHLINT=$(BIN) FUZZ_SECONDS=$(FUZZ_SECONDS)
@@ -135,14 +137,14 @@ accept: $(BIN)
 bench: $(BIN) $(B)/bench_parse
 	@$(TEST_ENV) tests/bench/bench $(B)/bench_parse
 $(B)/bench_parse: tests/bench/parse.c $(TS_OBJ)
-	$(COMPILE) $(WARN) -o $@ $< $(LDFLAGS) $(TS_OBJ) $(LDLIBS)
+	$(call say,CC  )$(COMPILE) $(WARN) -o $@ $< $(LDFLAGS) $(TS_OBJ) $(LDLIBS)
 
 fuzz:
 	+@$(MAKE) --no-print-directory SAN=fuzz fuzzers
 	tests/fuzz/run $(FUZZ_SECONDS)
 fuzzers: $(FUZZ)
 $(B)/fuzz_%: tests/fuzz/fuzz_%.c $(LIB) | deps
-	$(COMPILE) $(WARN) -fsanitize=fuzzer -o $@ $< $(LDFLAGS) $(LIB) $(LIBS)
+	$(call say,CC  )$(COMPILE) $(WARN) -fsanitize=fuzzer -o $@ $< $(LDFLAGS) $(LIB) $(LIBS)
 
 lint: $(NPM_STAMP)
 	clang-tidy --quiet $(wildcard analyzer/*.c) -- -std=c11 $(GL_CPPFLAGS)
