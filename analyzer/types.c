@@ -304,7 +304,7 @@ static bool read_dims(Types *t, Str s, ExprId *out, uint32_t *n)
 		item = str_trim(item);
 		if (str_to_i64(item, &v))
 			e = expr_int(t, v);
-		else if (!expr_read(t, item, &e, &number))
+		else if (!expr_read(t, item, &e, &number) || number != DT_I64)
 			return false;
 		if (*n < TYPE_DIMS_MOST)
 			out[*n] = e;
