@@ -172,8 +172,9 @@ static inline const Node *graph_node(const Graph *g, NodeId id) { return &g->nod
 NodeId graph_add_node(Graph *g, Node node, const Arg *args, uint32_t n);
 /* Appends children and returns an argument of `kind` that holds them. */
 Arg graph_compound(Graph *g, ArgKind kind, Sym sym, const Arg *kids, uint32_t n);
-static inline const Arg *node_args(const Graph *g, const Node *n) { return g->args.v + n->arg_at; }
-static inline const Arg *arg_kids(const Graph *g, const Arg *a) { return g->args.v + a->at; }
+/* NULL in a graph without any arguments: NULL + 0 is not defined. */
+static inline const Arg *node_args(const Graph *g, const Node *n) { return g->args.v ? g->args.v + n->arg_at : NULL; }
+static inline const Arg *arg_kids(const Graph *g, const Arg *a) { return g->args.v ? g->args.v + a->at : NULL; }
 GraphId graph_child(const Graph *g, Sym attr); /* 0 when there is none */
 Span node_span(const Graph *g, NodeId id);
 Span graph_span(const Graph *g);
