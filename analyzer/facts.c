@@ -85,8 +85,9 @@ static bool has_result(const Fact *f)
 
 static bool same_target(const FactArg *a, const FactArg *b)
 {
-	return a->index == b->index && a->result == b->result && a->each == b->each && a->grad == b->grad &&
-	       a->buffer == b->buffer && a->parameter == b->parameter && sym_eq(a->name, b->name);
+	return a->index == b->index && a->result == b->result && a->each == b->each &&
+	       a->grad == b->grad && a->buffer == b->buffer && a->parameter == b->parameter &&
+	       sym_eq(a->name, b->name);
 }
 
 static FactArg *find_target(FactArg *v, uint32_t n, const FactArg *what)
@@ -228,10 +229,20 @@ static bool any_sometimes(ArgList l)
 	return false;
 }
 
+static VersionSpan span_hull(VersionSpan a, VersionSpan b)
+{
+	if (b.lo < a.lo) /* 0 is open */
+		a.lo = b.lo;
+	if (a.hi && (!b.hi || b.hi > a.hi))
+		a.hi = b.hi;
+	return a;
+}
+
 Fact facts_join(Arena *a, const Fact *const *rows, uint32_t n)
 {
 	ASSERT(n > 0);
-	/* A row without a result says nothing about the memory of one: where a result is used, the others hold. */
+	/* A row without a result says nothing about the memory of one: where a result is used, the
+	 * others hold. */
 	const Fact **with = NEW_N(a, const Fact *, n);
 	uint32_t nwith = 0;
 	for (uint32_t i = 0; i < n; i++)
@@ -253,10 +264,10 @@ Fact facts_join(Arena *a, const Fact *const *rows, uint32_t n)
 	out.joined = any_sometimes(alias) || any_sometimes(mutates);
 	for (uint32_t i = 0; i < n; i++) {
 		const Fact *r = rows[i];
-		out.joined |= r->joined || r->cond != rows[0]->cond || (has_result(r) && r->kind != about[0]->kind);
+		out.joined |=
+			r->joined || r->cond != rows[0]->cond || (has_result(r) && r->kind != about[0]->kind);
 		out.user |= r->user;
-		out.span.lo = out.span.lo && r->span.lo ? (r->span.lo < out.span.lo ? r->span.lo : out.span.lo) : 0;
-		out.span.hi = out.span.hi && r->span.hi ? (r->span.hi > out.span.hi ? r->span.hi : out.span.hi) : 0;
+		out.span = span_hull(out.span, r->span);
 	}
 	return out;
 }
@@ -274,8 +285,8 @@ typedef struct Rows {
 	uint32_t group; /* of the first row */
 } Rows;
 
-/* Adds the rows of a group that hold for some of these versions; all of them when none does: the dump's version may
- * be misread, and a name that is printed exists. */
+/* Adds the rows of a group that hold for some of these versions; all of them when none does: the
+ * dump's version may be misread, and a name that is printed exists. */
 static void rows_add(const Facts *f, Rows *r, uint32_t group, VersionSpan torch)
 {
 	uint32_t before = r->n;
@@ -341,7 +352,7 @@ const Fact *facts_find_module(Facts *f, Str cls, int mode, bool inplace, Version
 	static const Str modes[] = {STR_INIT("[train]"), STR_INIT("[eval]")};
 	Rows r;
 	r.n = 0;
-	/* A printed tree has Linear, a printed class or repr may have torch.nn.modules.linear.Linear. */
+	/* A printed tree has Linear, a printed class may be torch.nn.modules.linear.Linear. */
 	uint32_t dot = str_rfind(cls, S("."));
 	if (dot < cls.n)
 		cls = str_sub(cls, dot + 1, cls.n);

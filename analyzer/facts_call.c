@@ -25,7 +25,8 @@ static const Arg *keyword_arg(const Facts *f, const Arg *v, uint32_t n, Str name
 	return NULL;
 }
 
-/* The argument that stands at a position; a starred one at or before it may cover it, and then stands for it. */
+/* The argument that stands at a position; a starred one at or before it may cover it, and then
+ * stands for it. */
 static const Arg *positional_arg(const Arg *v, uint32_t n, uint32_t index)
 {
 	uint32_t most = count_positional(v, n);

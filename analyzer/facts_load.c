@@ -11,8 +11,18 @@ enum {
 };
 
 enum Column {
-	COL_FAMILY, COL_NAME, COL_KIND, COL_ALIAS, COL_MUTATES, COL_OUTS, /* a row has these */
-	COL_COND, COL_TAGS, COL_ATEN, COL_SINCE, COL_UNTIL, COL_REASON, /* and maybe these; the last is for people */
+	COL_FAMILY,
+	COL_NAME,
+	COL_KIND,
+	COL_ALIAS,
+	COL_MUTATES,
+	COL_OUTS, /* a row has these */
+	COL_COND,
+	COL_TAGS,
+	COL_ATEN,
+	COL_SINCE,
+	COL_UNTIL,
+	COL_REASON, /* and maybe these; the last is for people */
 	COL_N
 };
 
@@ -63,7 +73,8 @@ Str load_hint(Load *l, Str word, const Str *words, uint32_t n)
 
 /* ---- words ---- */
 
-/* Index of a word of a closed set; -1 and a fault when it is none. Bit `skip` is no word for tables. */
+/* Index of a word of a closed set; -1 and a fault when it is none. The one at `skip` is no word for
+ * tables. */
 static int word_index(Load *l, Str cell, const char *what, Str (*name)(int), int n, int skip)
 {
 	Str words[64];
@@ -161,8 +172,8 @@ static void check_name(Load *l, Family family, Str name)
 	case FAM_N: return;
 	}
 	if (!good)
-		load_fault(l, name, "a name of family " STR_FMT " is %s, not " STR_FMT, STR_ARG(family_name(family)), want,
-		           STR_ARG(load_quote(l, name)));
+		load_fault(l, name, "a name of family " STR_FMT " is %s, not " STR_FMT,
+		           STR_ARG(family_name(family)), want, STR_ARG(load_quote(l, name)));
 	else if (name.n > MAX_NAME)
 		load_fault(l, name, "a name is at most %d bytes long", MAX_NAME);
 }
@@ -217,7 +228,8 @@ static bool parse_entry(Load *l, Str entry, FactArg *out)
 		if (!part.n)
 			break;
 		name.n = (uint32_t)(s.p - name.p);
-		if (!(out->buffer || out->parameter) || !(s.n > 1 && s.p[0] == '.' && char_is_ident((unsigned char)s.p[1])))
+		if (!(out->buffer || out->parameter) ||
+		    !(s.n > 1 && s.p[0] == '.' && char_is_ident((unsigned char)s.p[1])))
 			break;
 		s = str_sub(s, 1, s.n);
 	}
@@ -226,8 +238,10 @@ static bool parse_entry(Load *l, Str entry, FactArg *out)
 	out->maybe = take(&s, S("?"));
 	Str when = out->maybe ? take_ident(&s) : (Str){0};
 	if (!name.n || s.n) {
-		load_fault(l, s.n ? s : entry, "an argument is written INDEX:NAME, with r0= before and [*] or ? after it, "
-		           "not " STR_FMT, STR_ARG(load_quote(l, entry)));
+		load_fault(l, s.n ? s : entry,
+		           "an argument is written INDEX:NAME, with r0= before and [*] or ? after it, "
+		           "not " STR_FMT,
+		           STR_ARG(load_quote(l, entry)));
 		return false;
 	}
 	out->name = sym_intern(l->f->names, name);
@@ -308,7 +322,8 @@ static Version parse_version(Load *l, Str cell)
 	if (dot > 0 && dot < 3 && cell.n - dot <= 3 && str_to_u32(str_sub(cell, 0, dot), &major) &&
 	    str_to_u32(str_sub(cell, dot + 1, cell.n), &minor))
 		return major * 100 + minor;
-	load_fault(l, cell, "a version is MAJOR.MINOR or -, not " STR_FMT, STR_ARG(load_quote(l, cell)));
+	load_fault(l, cell, "a version is MAJOR.MINOR or -, not " STR_FMT,
+	           STR_ARG(load_quote(l, cell)));
 	return 0;
 }
 
@@ -335,7 +350,8 @@ static void check_kind(Load *l, const Fact *f, Str kind, Str alias, Str mutates)
 	if (want[f->kind] & NO_ALIAS && f->nalias)
 		load_fault(l, alias, "kind " STR_FMT " has no argument in column alias", STR_ARG(kind));
 	if (want[f->kind] & NEEDS_WRITE && !f->nmutates)
-		load_fault(l, mutates, "kind " STR_FMT " needs an argument in column mutates", STR_ARG(kind));
+		load_fault(l, mutates, "kind " STR_FMT " needs an argument in column mutates",
+		           STR_ARG(kind));
 	if (want[f->kind] & NO_WRITE && f->nmutates)
 		load_fault(l, mutates, "kind " STR_FMT " has no argument in column mutates", STR_ARG(kind));
 }
@@ -393,7 +409,8 @@ static void add_module(Load *l, Fact *fact, Str name)
 	static const Str modes[] = {STR_INIT("[train]"), STR_INIT("[eval]")};
 	for (uint32_t i = 0; i < 2; i++) {
 		bool whole = str_ends(name, modes[0]) || str_ends(name, modes[1]);
-		Str full = whole ? name : str_printf(l->f->a, STR_FMT STR_FMT, STR_ARG(name), STR_ARG(modes[i]));
+		Str full =
+			whole ? name : str_printf(l->f->a, STR_FMT STR_FMT, STR_ARG(name), STR_ARG(modes[i]));
 		fact->name = sym_intern(l->f->names, full);
 		load_add(l, fact, name);
 		if (whole)
@@ -406,10 +423,13 @@ static void load_row(Load *l)
 	Str cell[COL_N], rest = l->line, part;
 	uint32_t n = 0, faults = l->faults;
 	while (n < COL_N && str_cut(&rest, '\t', &part))
-		cell[n++] = part.n && (part.p[0] == ' ' || part.p[part.n - 1] == ' ') ? str_trim(part) : part;
+		cell[n++] =
+			part.n && (part.p[0] == ' ' || part.p[part.n - 1] == ' ') ? str_trim(part) : part;
 	if (n <= COL_OUTS || rest.p) {
-		load_fault(l, l->line, "a row has %d to %d columns with tabs between: family, name, kind, alias, mutates, outs, "
-		           "cond, tags, aten, since, until, reason", COL_OUTS + 1, COL_N);
+		load_fault(l, l->line,
+		           "a row has %d to %d columns with tabs between: family, name, kind, alias, "
+		           "mutates, outs, cond, tags, aten, since, until, reason",
+		           COL_OUTS + 1, COL_N);
 		return;
 	}
 	while (n < COL_N)
@@ -525,7 +545,8 @@ static void commit(Load *l)
 		for (const Row *r = g->first; r; r = r->next)
 			VEC_PUSH(f->a, &f->rows, r);
 	}
-	/* A join may lean on replaced rows of another group, and a spelling may have another answer now. */
+	/* A join may lean on replaced rows of another group, and a spelling may have another answer
+	 * now. */
 	for (uint32_t i = 1; i < f->groups.n; i++)
 		f->groups.v[i].joined = NULL;
 	f->resolved = f->nearest = (Map){.a = f->a};
@@ -553,7 +574,8 @@ static void stage_room(Load *l, Str text)
 
 bool facts_load_as(Facts *f, Str path, Str text, bool user, Buf *errors)
 {
-	Load l = {.f = f, .path = str_copy(f->a, path), .errors = errors, .user = user, .by_name.a = f->a};
+	Load l = {.f = f, .path = str_copy(f->a, path), .errors = errors, .user = user};
+	l.by_name.a = f->a;
 	stage_room(&l, text);
 	while (next_line(&l, &text)) {
 		if (str_find_char(l.line, '\t', 0) < l.line.n)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * From the spelling in a dump to the name in the tables. Spellings as in torch/fx/graph.py and torch/fx/node.py
- * (PyTorch 2.6): _get_qualified_name, add_global, _pretty_print_target; rows of print_tabular as torch.ops prints them. */
+ * From the spelling in a dump to the name in the tables. Spellings as in torch/fx/graph.py and
+ * torch/fx/node.py (PyTorch 2.6): _get_qualified_name, add_global, _pretty_print_target; rows of
+ * print_tabular as torch.ops prints them. */
 #include "facts_priv.h"
 
 static bool take(Str *s, Str prefix)
@@ -49,22 +50,20 @@ static uint32_t operator_group(const Facts *f, Str name)
 	return g ? g : group_of(f, FAM_OPERATOR, (Str){0}, name, S("_"));
 }
 
-/* torch.ops.NAMESPACE.NAME.OVERLOAD, whole. A user's row for the packet speaks for overloads it does not list. */
+/* torch.ops.NAMESPACE.NAME.OVERLOAD, whole. A user's row for the packet speaks for overloads it
+ * does not list. */
 static uint32_t dispatch_group(const Facts *f, Str name)
 {
 	static const Str hop = STR_INIT("torch.ops.higher_order.");
 	Str rest = name;
-	if (take(&rest, hop)) {
-		/* One stored print has an overload behind a higher-order operator: it has none of its own. */
-		uint32_t g = facts_group(f, FAM_HOP, name);
-		return g ? g : facts_group(f, FAM_HOP, str_sub(name, 0, hop.n + str_find_char(rest, '.', 0)));
-	}
+	if (str_starts(name, hop))
+		return facts_group(f, FAM_HOP, name);
 	uint32_t g = facts_group(f, FAM_DISPATCH, name);
 	if (g || !take(&rest, S("torch.ops.")))
 		return g;
 	uint32_t dot = str_find_char(rest, '.', 0);
 	uint32_t last = str_find_char(rest, '.', dot + 1);
-	if (dot == rest.n) /* torch.ops.wrap: higher-order operators before they had a namespace */
+	if (dot == rest.n) /* torch.ops.wrap: a higher-order operator of 2.0 (torch/_ops.py) */
 		return group_of(f, FAM_HOP, hop, rest, (Str){0});
 	if (last == rest.n) {
 		g = group_of(f, FAM_DISPATCH, (Str){0}, name, S(".default"));
@@ -92,7 +91,8 @@ static uint32_t exact_function(const Facts *f, Str t)
 	return g;
 }
 
-/* A function whose module is not torch, or that belongs to the tensor class, becomes one identifier. */
+/* A function whose module is not torch, or that belongs to the tensor class, becomes one
+ * identifier. */
 static uint32_t mangled_function(const Facts *f, Str t)
 {
 	static const Str methods[] = {STR_INIT("torch_Tensor_"), STR_INIT("torch__tensor_Tensor_"),
@@ -137,7 +137,8 @@ static uint32_t plain_function(const Facts *f, Str t)
 	return g ? g : group_of(f, FAM_HOP, S("torch.ops.higher_order."), t, (Str){0});
 }
 
-/* Modules through which one function can be reached; the left one is tried when the right one has no row. */
+/* Modules through which one function can be reached: the right one is tried when the left one has
+ * no row. */
 static const struct {
 	Str from, to;
 } twins[] = {
@@ -175,10 +176,11 @@ static uint32_t torch_twin(const Facts *f, Str t)
 		    (g = group_of(f, FAM_TORCH, twins[i].to, rest, (Str){0})))
 			return g;
 	}
-	/* Until 2.4 a higher-order operator was printed by the module that defines it. */
-	if (str_starts(t, S("torch._higher_order_ops.")) || str_starts(t, S("torch._functorch.autograd_function.")))
-		return group_of(f, FAM_HOP, S("torch.ops.higher_order."), str_sub(t, str_rfind(t, S(".")) + 1, t.n),
-		                (Str){0});
+	/* Some are printed by the module that defines them (seen in 2.4). */
+	if (str_starts(t, S("torch._higher_order_ops.")) ||
+	    str_starts(t, S("torch._functorch.autograd_function.")))
+		return group_of(f, FAM_HOP, S("torch.ops.higher_order."),
+		                str_sub(t, str_rfind(t, S(".")) + 1, t.n), (Str){0});
 	return 0;
 }
 
@@ -254,17 +256,20 @@ static bool family_fits(Callee callee, Family f)
 	case CALLEE_OPERATOR: return f == FAM_OPERATOR;
 	case CALLEE_MODULE: return f == FAM_MODULE;
 	case CALLEE_FUNCTION:
-		return f == FAM_TORCH || f == FAM_DISPATCH || f == FAM_HOP || f == FAM_BUILTIN || f == FAM_NUMPY;
+		return f == FAM_TORCH || f == FAM_DISPATCH || f == FAM_HOP || f == FAM_BUILTIN ||
+		       f == FAM_NUMPY;
 	case CALLEE_NONE: break;
 	}
 	return false;
 }
 
-/* Levenshtein distance, at most `limit` + 1; looks only at the band of the matrix that can be within the limit. */
+/* Levenshtein distance, at most `limit` + 1; looks only at the band of the matrix that can be
+ * within the limit. */
 static uint32_t name_distance(Str a, Str b, uint32_t limit)
 {
 	enum { MOST = 2, WIDTH = 2 * MOST + 3 };
-	uint32_t row[WIDTH]; /* row[k]: distance of a[..i] and b[..i + k - 1 - limit]; both ends are out of the band */
+	uint32_t row[WIDTH]; /* row[k]: distance of a[..i] and b[..i + k - 1 - limit]; both ends are out
+	                        of the band */
 	ASSERT(limit <= MOST);
 	for (uint32_t k = 0; k < WIDTH; k++)
 		row[k] = k > limit && k <= 2 * limit + 1 ? k - 1 - limit : limit + 1;

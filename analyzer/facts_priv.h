@@ -50,14 +50,14 @@ struct Facts {
 	Names *names;
 	Groups groups;
 	Map by_name;           /* name_key -> group */
-	Map by_mangled;        /* Sym of a dotted Python function as the code printer spells it -> group */
+	Map by_mangled;        /* Sym of a dotted Python function as code prints it -> group */
 	VEC(const Row *) rows; /* in the order of the tables */
-	Map resolved;          /* callee and Sym -> group, NO_GROUP when there is none: one resolution a spelling */
+	Map resolved;          /* callee and Sym -> group, NO_GROUP when there is none */
 	/* for facts_nearest, made when first asked */
 	uint32_t *by_length;   /* groups by the length of their names */
 	uint32_t *length_at;   /* by_length[length_at[n] .. length_at[n + 1]): names of n bytes */
 	uint32_t indexed;      /* groups that were there then */
-	Map nearest;           /* callee and Sym -> Sym of the nearest name, NO_GROUP when none is near */
+	Map nearest;           /* callee and Sym -> Sym of the nearest name, or NO_GROUP */
 };
 
 #define NO_GROUP UINT32_MAX
@@ -73,7 +73,8 @@ Str facts_mangle(Str name, char buf[MAX_NAME]);
 /* Joins rows: an effect on which they differ becomes maybe. n is 1 or more. */
 Fact facts_join(Arena *a, const Fact *const *rows, uint32_t n);
 
-/* A file of facts on its way in. Rows are collected and taken over only when the whole file has no fault. */
+/* A file of facts on its way in. Rows are collected, and taken over when the whole file has no
+ * fault. */
 typedef struct Load {
 	Facts *f;
 	Str path;
@@ -93,7 +94,7 @@ void load_fault(Load *l, Str where, const char *fmt, ...) __attribute__((format(
 Str load_hint(Load *l, Str word, const Str *words, uint32_t n);
 /* `s` fit for a message: control characters replaced, shortened. */
 Str load_quote(Load *l, Str s);
-/* Takes a row in; a fault when the name already has a row for some of the same versions. The fact is copied. */
+/* Takes a copy of a row in; a fault when its name already has a row for some of its versions. */
 void load_add(Load *l, const Fact *fact, Str where);
 /* Parameters of a spelling that is loaded too. */
 void load_params(Load *l, Family family, Sym name, const Overload *ov, uint32_t n);

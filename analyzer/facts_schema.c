@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Operator schemas as torch.library and op._schema write them (torch/csrc/jit/frontend/function_schema_parser.cpp,
- * schema_type_parser.cpp; PyTorch 2.6):
+ * Operator schemas as torch.library and op._schema write them
+ * (torch/csrc/jit/frontend/function_schema_parser.cpp, schema_type_parser.cpp; PyTorch 2.6):
  *
  *     NAMESPACE::NAME[.OVERLOAD](TYPE NAME[=DEFAULT], ..., *, ...) -> TYPE | (TYPE [NAME], ...)
  *
@@ -20,7 +20,8 @@ typedef struct SchemaType {
 	bool tensor;            /* a tensor, or something that holds tensors */
 	bool list, optional;
 	bool write;             /* ! */
-	uint32_t before, after; /* alias sets, one bit each; after: behind -> in (a -> *), else as before */
+	uint32_t before;        /* alias sets, one bit each */
+	uint32_t after;         /* behind -> in (a -> *), else as before */
 } SchemaType;
 
 typedef struct SchemaArg {
@@ -87,7 +88,8 @@ static Str take_ident(Str *s)
 
 static bool expected(Load *l, Str at, const char *what)
 {
-	load_fault(l, at, "expected %s%s" STR_FMT, what, at.n ? " before " : " at the end", STR_ARG(load_quote(l, at)));
+	load_fault(l, at, "expected %s%s" STR_FMT, what, at.n ? " before " : " at the end",
+	           STR_ARG(load_quote(l, at)));
 	return false;
 }
 
@@ -157,8 +159,9 @@ static bool parse_type_word(Load *l, Str *s, SchemaType *t)
 
 static bool is_generic(Str word)
 {
-	static const Str words[] = {STR_INIT("Dict"), STR_INIT("Tuple"), STR_INIT("List"), STR_INIT("Optional"),
-	                            STR_INIT("Future"), STR_INIT("Union"), STR_INIT("RRef"), STR_INIT("Await")};
+	static const Str words[] = {STR_INIT("Dict"),     STR_INIT("Tuple"),  STR_INIT("List"),
+	                            STR_INIT("Optional"), STR_INIT("Future"), STR_INIT("Union"),
+	                            STR_INIT("RRef"),     STR_INIT("Await")};
 	for (uint32_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (str_eq(word, words[i]))
 			return true;
@@ -194,7 +197,8 @@ static bool parse_suffixes(Load *l, Str *s, SchemaType *t)
 	}
 }
 
-/* A whole type. Groups, Dict(str, Tensor(a)) or (Tensor, int)[], are walked with a depth, not with recursion. */
+/* A whole type. Groups, Dict(str, Tensor(a)) or (Tensor, int)[], are walked with a depth, not with
+ * recursion. */
 static bool parse_type(Load *l, Str *s, SchemaType *t)
 {
 	uint32_t depth = 0;
@@ -256,7 +260,10 @@ static bool parse_default(Load *l, Str *s, Str *out)
 		i = s->n;
 	*out = str_trim(str_sub(*s, 0, i));
 	if (quote || depth || !out->n)
-		return expected(l, str_sub(*s, i, s->n), quote ? "the closing quote" : depth ? "a closing bracket" : "a default");
+		return expected(l, str_sub(*s, i, s->n),
+		                quote   ? "the closing quote"
+		                : depth ? "a closing bracket"
+		                        : "a default");
 	*s = str_sub(*s, i, s->n);
 	return true;
 }
@@ -273,7 +280,8 @@ static bool parse_arg(Load *l, Str *s, Schema *out, bool keyword_only)
 	arg.name = p.name = sym_intern(l->f->names, name);
 	for (uint32_t i = 0; i < out->args.n; i++)
 		if (sym_eq(out->args.v[i].name, arg.name)) {
-			load_fault(l, str_ltrim(at), "a second argument " STR_FMT, STR_ARG(load_quote(l, name)));
+			load_fault(l, str_ltrim(at), "a second argument " STR_FMT,
+			           STR_ARG(load_quote(l, name)));
 			return false;
 		}
 	if (take(s, '=')) {
@@ -361,7 +369,9 @@ static bool parse_name(Load *l, Str *s, Schema *out)
 		return false;
 	}
 	if (!space.n || !take_word(s, S("::"))) {
-		load_fault(l, start, "expected a row with tabs between its columns, or a schema NAMESPACE::NAME(TYPE NAME, ...) -> TYPE");
+		load_fault(l, start,
+		           "expected a row with tabs between its columns, or a schema "
+		           "NAMESPACE::NAME(TYPE NAME, ...) -> TYPE");
 		return false;
 	}
 	Str name = take_ident(s), overload = S("default");
@@ -372,11 +382,13 @@ static bool parse_name(Load *l, Str *s, Schema *out)
 		if (!overload.n)
 			return expected(l, *s, "the name of the overload");
 	}
-	out->name = str_printf(l->f->a, "torch.ops." STR_FMT "." STR_FMT "." STR_FMT, STR_ARG(space), STR_ARG(name),
-	                       STR_ARG(overload));
+	out->name = str_printf(l->f->a, "torch.ops." STR_FMT "." STR_FMT "." STR_FMT, STR_ARG(space),
+	                       STR_ARG(name), STR_ARG(overload));
 	if (out->name.n > MAX_NAME || str_eq(space, S("higher_order"))) {
-		load_fault(l, start, out->name.n > MAX_NAME ? "a name is at most %d bytes long"
-		                                            : "higher-order operators have no schema", MAX_NAME);
+		load_fault(l, start,
+		           out->name.n > MAX_NAME ? "a name is at most %d bytes long"
+		                                  : "higher-order operators have no schema",
+		           MAX_NAME);
 		return false;
 	}
 	return true;
@@ -392,7 +404,8 @@ static bool check_sets(Load *l, const Schema *s)
 		for (uint32_t i = 0; i < s->nresults; i++)
 			known |= i == r ? 0 : s->results[i].before;
 		if (s->results[r].before & ~known) {
-			load_fault(l, s->result_at[r], "the alias set of this result is not that of an argument");
+			load_fault(l, s->result_at[r],
+			           "the alias set of this result is not that of an argument");
 			return false;
 		}
 	}
@@ -442,7 +455,8 @@ static bool results_share(const Schema *s)
 {
 	for (uint32_t i = 0; i < s->nresults; i++)
 		for (uint32_t k = 0; k < i; k++)
-			if (s->results[i].tensor && s->results[k].tensor && s->results[i].before & s->results[k].before)
+			if (s->results[i].tensor && s->results[k].tensor &&
+			    s->results[i].before & s->results[k].before)
 				return true;
 	return false;
 }
@@ -490,7 +504,10 @@ static Fact schema_fact(Load *l, const Schema *s)
 			n.written += t->write && s->args.v[f.alias[first].index].type.write;
 			n.by_name += s->args.v[f.alias[first].index].keyword_only;
 		}
-		f.outs.member[0][f.outs.n[0]++] = !t->tensor ? 'v' : t->list ? 'L' : t->optional ? 'o' : 't';
+		f.outs.member[0][f.outs.n[0]++] = !t->tensor    ? 'v'
+		                                  : t->list     ? 'L'
+		                                  : t->optional ? 'o'
+		                                                : 't';
 	}
 	if (s->any_results)
 		f.outs = (FactOuts){0};
@@ -526,8 +543,8 @@ static bool is_out_overload(const Load *l, Sym name)
 	return r && r->fact.kind == FK_OUT;
 }
 
-/* A packet is printed without its overload: torch.ops.mylib.foo(x). Its row joins the overloads that do not write
- * an out= argument, those that do only when there is no other. */
+/* A packet is printed without its overload: torch.ops.mylib.foo(x). Its row joins the overloads
+ * that do not write an out= argument, those that do only when there is no other. */
 static void add_packet(Load *l, Str packet, const Sym *names, uint32_t n)
 {
 	const Fact **rows = NEW_N(l->f->a, const Fact *, n);
@@ -543,7 +560,8 @@ static void add_packet(Load *l, Str packet, const Sym *names, uint32_t n)
 				VEC_PUSH(l->f->a, &params, g->params[k]);
 		}
 	if (n > MAX_OVERLOADS) {
-		load_fault(l, l->line, STR_FMT " has more than %d overloads", STR_ARG(packet), MAX_OVERLOADS);
+		load_fault(l, l->line, STR_FMT " has more than %d overloads", STR_ARG(packet),
+		           MAX_OVERLOADS);
 		return;
 	}
 	Sym name = sym_intern(l->f->names, packet);
