@@ -96,11 +96,21 @@ Value flow_value_of_arg(Flow *f, const Arg *a)
 	return flow_members(f, v, a->n);
 }
 
-void flow_write(Flow *f, NodeId node, uint32_t obj, Tri certainty, bool metadata, Str cond)
+void flow_from(Flow *f, NodeId node, NodeId from, Tri shares, bool same_object, Str why)
+{
+	if (f->from[node.i].node.i || !from.i || from.i >= node.i || shares == TRI_NO)
+		return;
+	f->from[node.i].node = from;
+	f->from[node.i].shares = shares;
+	f->from[node.i].same_object = same_object;
+	f->from[node.i].why = why;
+}
+
+void flow_write(Flow *f, NodeId node, uint32_t obj, NodeId through, Tri certainty, bool metadata, Str cond)
 {
 	if (certainty == TRI_NO || !obj)
 		return;
-	WriteEvent w = {.node = node, .obj = obj, .store = f->m.objs.v[obj].store, .certainty = certainty,
+	WriteEvent w = {.node = node, .through = through, .obj = obj, .store = f->m.objs.v[obj].store, .certainty = certainty,
 	                .metadata = metadata, .cond = certainty == TRI_MAY ? cond : (Str){0}};
 	VEC_PUSH(f->scratch, &f->m.writes, w);
 }
@@ -144,6 +154,7 @@ static bool typed_tensor(const Flow *f, NodeId id)
 /* One source that a result may share with. */
 typedef struct Source {
 	uint32_t obj;
+	NodeId node;
 	Tri shares, same;
 	Str cond, why;
 } Source;
@@ -171,14 +182,22 @@ static bool kind_shares_always(FactKind k)
 	return k == FK_INPLACE || k == FK_OUT || k == FK_METADATA || k == FK_VIEW || k == FK_MUTATES;
 }
 
+static NodeId arg_first_node(const Arg *a)
+{
+	return a->kind == AR_NODE ? a->u.node : (NodeId){0};
+}
+
 static Source source_of(Flow *f, NodeId id, const Fact *fact, const FactArg *fa, const Arg *src, uint32_t obj, Str ctor)
 {
-	Source s = {.obj = obj, .shares = TRI_MUST, .same = TRI_NO};
+	Source s = {.obj = obj, .node = arg_first_node(src), .shares = TRI_MUST, .same = TRI_NO};
 	if (fact->cond != FC_NONE && fact->cond != FC_BODY && (!kind_shares_always(fact->kind) || fact->joined)) {
 		DecideCtx dc = decide_ctx(f);
 		dc.ctor = ctor;
 		Decision d = decide_alias(&dc, id, fact, src);
-		s = (Source){obj, d.shares, d.same_object, d.condition, d.because};
+		s.shares = d.shares;
+		s.same = d.same_object;
+		s.cond = d.condition;
+		s.why = d.because;
 	} else if (fact->kind == FK_MAYBE_VIEW || fact->kind == FK_UNKNOWN) {
 		s.shares = s.same = TRI_MAY;
 	} else if (fact->kind != FK_VIEW && fact->kind != FK_FRESH) {
@@ -201,6 +220,8 @@ static Source source_of(Flow *f, NodeId id, const Fact *fact, const FactArg *fa,
 /* The tensor that a result member is, given everything it may share with. */
 static uint32_t member_object(Flow *f, NodeId id, const Source *src, uint32_t n)
 {
+	for (uint32_t i = 0; i < n; i++)
+		flow_from(f, id, src[i].node, src[i].shares, src[i].same == TRI_MUST, src[i].shares == TRI_MAY ? src[i].cond : src[i].why);
 	if (n == 1 && src->same == TRI_MUST)
 		return src->obj;
 	bool must = n == 1 && src->shares == TRI_MUST;
@@ -302,6 +323,7 @@ static Value list_value(Flow *f, NodeId id, const Fact *fact, Str ctor)
 	uint32_t n = member_sources(f, id, fact, -1, -1, ctor, src, MAX_SOURCES);
 	Value v = {.kind = VALUE_EACH, .node = id};
 	if (n == 1 && src->shares == TRI_MUST) {
+		flow_from(f, id, src->node, TRI_MUST, false, src->why);
 		v.obj = src->obj;
 		v.why = src->why;
 	} else if (n) {
@@ -479,7 +501,7 @@ static void write_arg(Flow *f, NodeId id, const Fact *fact, const FactArg *fa, c
 		certain = tri_and(certain, TRI_MAY);
 	check_overlap(f, id, a, fact);
 	for (uint32_t i = 0; i < objs.v.n; i++) {
-		flow_write(f, id, objs.v.v[i], certain, metadata, cond);
+		flow_write(f, id, objs.v.v[i], arg_first_node(a), certain, metadata, cond);
 		if (metadata && fact->nalias > 1)
 			rebind_storage(f, objs.v.v[i], id, fact);
 	}
@@ -508,7 +530,7 @@ static void write_module_tensor(Flow *f, NodeId id, const FactArg *fa, Tri certa
 	const Node *n = graph_node(f->g, id);
 	Str path = str_printf(f->scratch, STR_FMT "." STR_FMT, STR_ARG(sstr(f, n->target)), STR_ARG(sstr(f, fa->name)));
 	Sym s = sym_intern(f->c->p->names, path);
-	flow_write(f, id, flow_attr(f, s, id), certain, false, cond);
+	flow_write(f, id, flow_attr(f, s, id), (NodeId){0}, certain, false, cond);
 }
 
 static void apply_writes(Flow *f, NodeId id, const Fact *fact, Str ctor)
@@ -555,6 +577,7 @@ static bool apply_out(Flow *f, NodeId id, const Fact *fact)
 		return false;
 	FactArg fa = {.index = -1, .result = -1};
 	Value v = flow_value_of_arg(f, out);
+	flow_from(f, id, arg_first_node(out), TRI_MUST, true, (Str){0});
 	write_arg(f, id, &(Fact){.kind = FK_OUT}, &fa, out, TRI_MUST, (Str){0});
 	f->values[id.i] = v.kind == VALUE_TENSOR || v.kind == VALUE_MEMBERS ? v : flow_tensor(memory_fresh(&f->m, id));
 	return true;
@@ -572,7 +595,7 @@ void flow_unknown_call(Flow *f, NodeId id, Str why)
 	uint32_t store = memory_store(&f->m, n->kind == NK_UNREAD && !objs.v.n ? STORE_UNKNOWN : STORE_NEW, 0, id);
 	uint32_t obj = memory_object(&f->m, store, 0, id, why);
 	for (uint32_t i = 0; i < objs.v.n; i++) {
-		flow_write(f, id, objs.v.v[i], TRI_MAY, false, why);
+		flow_write(f, id, objs.v.v[i], (NodeId){0}, TRI_MAY, false, why);
 		memory_store_may_be(&f->m, store, objs.v.v[i], id, why);
 		memory_object_may_be(&f->m, obj, objs.v.v[i], id, why);
 	}
@@ -615,6 +638,7 @@ static bool getitem(Flow *f, NodeId id)
 		return true;
 	}
 	if (v.kind == VALUE_MEMBERS || v.kind == VALUE_EACH) {
+		flow_from(f, id, a[0].u.node, TRI_MUST, true, (Str){0});
 		if (a[1].kind == AR_INT) {
 			int64_t k = a[1].u.num;
 			if (k < 0 && v.kind == VALUE_MEMBERS)
@@ -630,6 +654,7 @@ static bool getitem(Flow *f, NodeId id)
 		return true;
 	}
 	if (v.taken && a[1].kind == AR_INT) { /* an element of a list that is an input */
+		flow_from(f, id, a[0].u.node, TRI_MUST, false, (Str){0});
 		f->values[id.i] = flow_tensor(memory_object(&f->m, f->m.objs.v[v.obj].store, v.obj, id, (Str){0}));
 		return true;
 	}
@@ -652,6 +677,15 @@ static bool on_numbers(const Flow *f, const Node *n)
 		if (!is_number(f, &node_args(f->g, n)[i]))
 			return false;
 	return true;
+}
+
+static void written_value(Flow *f, NodeId id, const Node *n)
+{
+	const Arg *base = node_args(f->g, n);
+	if (!n->nargs || base->kind != AR_NODE)
+		return;
+	f->values[id.i] = f->values[base->u.node.i];
+	flow_from(f, id, base->u.node, TRI_MUST, true, (Str){0});
 }
 
 static void call(Flow *f, NodeId id)
@@ -682,7 +716,7 @@ static void call(Flow *f, NodeId id)
 		return;
 	apply_writes(f, id, fact, ctor);
 	if (n->callee == CALLEE_OPERATOR && str_eq(target, S("setitem"))) /* printed as `setitem = x`: the object written */
-		f->values[id.i] = n->nargs && node_args(f->g, n)->kind == AR_NODE ? f->values[node_args(f->g, n)->u.node.i] : (Value){0};
+		written_value(f, id, n);
 	else
 		f->values[id.i] = result_value(f, id, fact, ctor);
 }

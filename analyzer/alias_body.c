@@ -105,14 +105,15 @@ static void body_writes(Flow *f, NodeId id, const Bodies *b, const Graph *body, 
 		const InputSummary *in = &s->inputs[i];
 		Tri data = b->exclusive ? tri_and(in->data, TRI_MAY) : in->data;
 		Tri meta = b->exclusive ? tri_and(in->metadata, TRI_MAY) : in->metadata;
-		flow_write(f, id, obj, data, false, some);
-		flow_write(f, id, obj, meta, true, some);
+		NodeId operand = obj ? o->node.v[i - offset] : (NodeId){0};
+		flow_write(f, id, obj, operand, data, false, some);
+		flow_write(f, id, obj, operand, meta, true, some);
 		if (hop && obj && (in->data != TRI_NO || in->metadata != TRI_NO))
-			note_effect(f, id, body, "writes", o->node.v[i - offset]);
+			note_effect(f, id, body, "writes", operand);
 	}
 	for (uint32_t i = 0; i < s->nattrs; i++)
 		if (s->attrs[i].w.data != TRI_NO)
-			flow_write(f, id, flow_attr(f, s->attrs[i].path, id), s->attrs[i].w.data, false, some);
+			flow_write(f, id, flow_attr(f, s->attrs[i].path, id), (NodeId){0}, s->attrs[i].w.data, false, some);
 }
 
 /* What output k of one body is, in terms of the caller's objects. `done` are the outputs before it. */
@@ -123,6 +124,8 @@ static uint32_t body_output(Flow *f, NodeId id, const Graph *body, const OutputS
 	bool same = out->kind == ALIAS_INPUT || out->kind == ALIAS_OUTPUT;
 	if (out->nof && (out->kind == ALIAS_INPUT || out->kind == ALIAS_VIEW_OF_INPUT)) {
 		src = operand_object(o, out->of[0], offset);
+		if (src)
+			flow_from(f, id, o->node.v[out->of[0] - offset], out->certainty, same, out->condition);
 		if (hop && src)
 			note_effect(f, id, body, same ? "returns" : "returns a view of", o->node.v[out->of[0] - offset]);
 	} else if (out->nof && (out->kind == ALIAS_OUTPUT || out->kind == ALIAS_VIEW_OF_OUTPUT)) {

@@ -39,6 +39,12 @@ typedef struct Flow {
 	VEC(uint32_t) attr_obj;
 	uint32_t *input_obj; /* by input */
 	uint8_t *indexed;    /* by NodeId: some later x[0] takes an element of it */
+	struct FlowFrom {    /* by NodeId: the argument whose memory the result is in, and why; for the evidence */
+		NodeId node;
+		Tri shares;
+		bool same_object;
+		Str why;
+	} *from;
 	bool annotated;      /* the printing has annotations: a node without one is no single tensor */
 	Summary *s;
 	Arena *keep, *scratch;
@@ -57,7 +63,10 @@ Value flow_tensor(uint32_t obj);
 Value flow_members(Flow *f, const Value *v, uint32_t n);
 /* Element k of a list value. */
 Value flow_element(Flow *f, const Value *list, uint32_t k);
-void flow_write(Flow *f, NodeId node, uint32_t obj, Tri certainty, bool metadata, Str cond);
+/* `through` is the node whose value is written; 0 when it has none. */
+void flow_write(Flow *f, NodeId node, uint32_t obj, NodeId through, Tri certainty, bool metadata, Str cond);
+/* Notes where a node's memory comes from; the first note stays. */
+void flow_from(Flow *f, NodeId node, NodeId from, Tri shares, bool same_object, Str why);
 uint32_t flow_attr(Flow *f, Sym path, NodeId node);
 void flow_note(Flow *f, Str rule, Severity sev, NodeId node, Sym what, Str text);
 Str flow_name(const Flow *f, NodeId id); /* name of a node, or its target */

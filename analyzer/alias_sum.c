@@ -15,6 +15,27 @@ Str alias_name(AliasKind k)
 
 /* ---- chains ---- */
 
+/* The chain as the nodes tell it: from `at` back over the arguments whose memory each result is in. False when it does not
+ * end at `root`, because a value has several sources. */
+static bool chain_by_nodes(Flow *f, NodeId at, NodeId root, Hop **out, uint32_t *n)
+{
+	VEC(Hop) up = {0};
+	while (at.i) {
+		const struct FlowFrom *w = &f->from[at.i];
+		VEC_PUSH(f->scratch, &up, ((Hop){.node = at, .shares = w->node.i ? w->shares : TRI_MUST, .same_object = w->same_object, .why = w->why}));
+		if (at.i == root.i)
+			break;
+		at = w->node;
+	}
+	if (!at.i || at.i != root.i)
+		return false;
+	*n = up.n;
+	*out = NEW_N(f->keep, Hop, up.n);
+	for (uint32_t i = 0; i < up.n; i++)
+		(*out)[i] = up.v[up.n - 1 - i];
+	return true;
+}
+
 /* Objects from `obj` up to the one that owns the storage, then over the may-edges to `target` (index into r), each
  * the way the value took. Written from the far end to the near one. */
 static void chain_of(Flow *f, uint32_t obj, const Reached *r, uint32_t target, Hop **out, uint32_t *n)
@@ -113,7 +134,8 @@ static void shared_inputs(Flow *f, uint32_t store, OutputSummary *s)
 static void set_root(Flow *f, OutputSummary *s, const OutVal *v, uint32_t target)
 {
 	s->root = f->m.stores.v[v->reach.v.v[target].store].node;
-	chain_of(f, v->obj, &v->reach, target, &s->chain, &s->nchain);
+	if (!chain_by_nodes(f, s->node, s->root, &s->chain, &s->nchain))
+		chain_of(f, v->obj, &v->reach, target, &s->chain, &s->nchain);
 	if (v->reach.v.v[target].edge)
 		s->condition = memory_condition(&f->m, &v->reach, target, f->keep);
 }
@@ -281,7 +303,8 @@ static void add_write(Flow *f, InputSummary *in, const WriteEvent *w, const Reac
 	Tri *sum = w->metadata ? &in->metadata : &in->data;
 	bool first = *sum == TRI_NO || (*sum == TRI_MAY && certainty == TRI_MUST);
 	*sum = tri_or(*sum, certainty);
-	if (first)
+	NodeId root = f->m.stores.v[r->v.v[i].store].node;
+	if (first && !chain_by_nodes(f, w->through, root, &x.chain, &x.nchain))
 		chain_of(f, w->obj, r, i, &x.chain, &x.nchain);
 	/* all writes are kept as places; only those that settle the answer carry their chain */
 	Write *v = NEW_N(f->keep, Write, (size_t)in->nwrites + 1);
@@ -374,6 +397,7 @@ Summary *alias_graph(const AliasCtx *c, const Graph *g)
 	memory_init(&f.m, c->scratch);
 	f.values = NEW_N(c->scratch, Value, g->nodes.n);
 	f.indexed = NEW_N(c->scratch, uint8_t, g->nodes.n);
+	f.from = arena_array(c->scratch, g->nodes.n, sizeof *f.from);
 	f.input_obj = NEW_N(c->scratch, uint32_t, g->inputs.n + 1);
 	flow_run(&f);
 	outputs(&f);

@@ -36,6 +36,7 @@ typedef struct Obj {
 /* Something was written. */
 typedef struct WriteEvent {
 	NodeId node;
+	NodeId through;  /* whose value was written; 0 none */
 	uint32_t obj, store;
 	Tri certainty;
 	bool metadata;

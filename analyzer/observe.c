@@ -127,6 +127,9 @@ static void chain_steps(Observe *o, Finding *f, const Hop *chain, uint32_t n)
 			diag_stepf(o->d, f, ROLE_ALIAS, at, "`" STR_FMT "` is in the same memory if " STR_FMT, STR_ARG(name), STR_ARG(why));
 		} else if (!i) {
 			diag_stepf(o->d, f, ROLE_PLACE, at, "`" STR_FMT "` is made here by `" STR_FMT "`", STR_ARG(name), STR_ARG(op));
+		} else if (h->same_object) {
+			diag_stepf(o->d, f, ROLE_ALIAS, at, "`" STR_FMT "` is the very same tensor: `" STR_FMT "` hands it back%s" STR_FMT,
+			           STR_ARG(name), STR_ARG(op), why.n ? ", since " : "", STR_ARG(why));
 		} else {
 			diag_stepf(o->d, f, ROLE_ALIAS, at, "`" STR_FMT "` is in the same memory: `" STR_FMT "` does not copy%s" STR_FMT,
 			           STR_ARG(name), STR_ARG(op), why.n ? ", since " : "", STR_ARG(why));

@@ -127,6 +127,8 @@ static Arg ident_arg(ExprCtx *x, const Val *v)
 	const Arg *bound = env_find(x->env, v->sym);
 	if (bound)
 		return *bound;
+	if (str_eq(sym_str(x->names, v->sym), S("Ellipsis")))
+		return (Arg){.kind = AR_ELLIPSIS};
 	return arg_sym(AR_NAME, v->sym);
 }
 
