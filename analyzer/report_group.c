@@ -3,19 +3,27 @@
 
 enum { SHAPE_MOST = 256 };
 
-/* The statement with every run of digits as one `#`. */
-static void add_shape(Buf *key, const Source *s, Span at)
+/* Text with every run of digits as one `#`. */
+static void add_shape(Buf *key, Str s)
 {
-	uint32_t end = at.at;
-	while (end < s->text.n && end - at.at < SHAPE_MOST && s->text.p[end] != '\n')
-		end++;
 	bool digits = false;
-	for (uint32_t i = at.at; i < end; i++) {
-		bool digit = s->text.p[i] >= '0' && s->text.p[i] <= '9';
+	for (uint32_t i = 0; i < s.n && i < SHAPE_MOST; i++) {
+		bool digit = s.p[i] >= '0' && s.p[i] <= '9';
 		if (!digit || !digits)
-			buf_char(key, digit ? '#' : s->text.p[i]);
+			buf_char(key, digit ? '#' : s.p[i]);
 		digits = digit;
 	}
+	buf_char(key, '\0');
+}
+
+/* The dump from a place on, as far as it can matter. */
+static Str text_at(const Run *r, Span at)
+{
+	if (!at.file.i)
+		return (Str){0};
+	Str s = source_get(&r->sources, at.file)->text;
+	s = str_sub(s, at.at, s.n - at.at > SHAPE_MOST ? at.at + SHAPE_MOST : s.n);
+	return str_sub(s, 0, str_find_char(s, '\n', 0));
 }
 
 static void add_key(Buf *key, const Run *r, const Finding *f)
@@ -25,9 +33,11 @@ static void add_key(Buf *key, const Run *r, const Finding *f)
 		buf_add(key, parts[i]);
 		buf_char(key, '\0');
 	}
-	buf_printf(key, "%d %u", (int)f->severity, (unsigned)f->source.line);
-	if (!f->source.file.n && f->span.file.i)
-		add_shape(key, source_get(&r->sources, f->span.file), f->span);
+	buf_printf(key, "%d %u ", (int)f->severity, (unsigned)f->source.line);
+	if (!f->group.n) /* what it is about stands in the message alone */
+		add_shape(key, f->message);
+	if (!f->source.file.n)
+		add_shape(key, text_at(r, f->span));
 }
 
 Groups groups_make(const Run *r, Arena *a)

@@ -414,7 +414,7 @@ static void incomplete(Out *o)
 	counted(o, places, "place");
 	buf_add(o->out, S(" in "));
 	counted(o, files, "file");
-	buf_add(o->out, S(" could not be read: what depends on them is unknown\n"));
+	buf_printf(o->out, " could not be read: what depends on %s is unknown\n", places == 1 ? "it" : "them");
 }
 
 static void summary(Out *o)

@@ -293,7 +293,7 @@ static void founding_sentence(void **state)
 	rules_render(rules_builtin(&arena), &d);
 	assert_str(f->name, "output-aliases-input");
 	assert_str(f->message,
-		"output 0 (`view`) of `forward` is a view of input 0 (`_stack0_0_`) if `_stack0_0_` is contiguous already: "
+		"output 0 (`view`) of `forward` is a view of input 0 (`_stack0_0_`), if `_stack0_0_` is contiguous already: "
 		"then a write to either shows in the other, unless a compiler returns a new tensor in its place");
 	assert_str(f->suggestion,
 		"if nobody has to see such writes, clone what leaves the graph: `x = y.contiguous()  .view(-1)` -> add "

@@ -1,0 +1,189 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The command line as TAP: words, exit statuses, what goes to standard error, terminals and pipes.
+# GRAPHLINT names the program (build/graphlint).
+set -u
+cd "$(dirname "$0")/.." || exit 1
+program=${GRAPHLINT:-build/graphlint}
+case $program in /*) ;; *) program=$PWD/$program ;; esac
+[ -x "$program" ] || { echo "1..0 # skip no program: make"; exit 0; }
+export LC_ALL=C TERM=dumb
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}exitcode=99"
+unset NO_COLOR FORCE_COLOR CLICOLOR_FORCE COLUMNS 2>/dev/null
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+cd "$tmp" || exit 1
+
+# The founding graph, one that shares nothing, one with a statement that ends in the middle, no graph at all.
+cat >two_ops.txt <<'X'
+def forward(self, _stack0_0_ : torch.Tensor):
+    contiguous = _stack0_0_.contiguous();  _stack0_0_ = None
+    view = contiguous.view(1, 1024, -1);  contiguous = None
+    return (view,)
+X
+cat >fresh.txt <<'X'
+def forward(self, x : torch.Tensor):
+    add = x + 1;  x = None
+    return (add,)
+X
+cat >broken.txt <<'X'
+def forward(self, x : torch.Tensor):
+    y = (1
+    sin = x.sin();  x = None
+    return (sin,)
+X
+echo 'no graph here' >prose.txt
+mkdir dir deep deep/er && cp two_ops.txt dir/ && cp prose.txt dir/ && cp fresh.txt deep/ && cp two_ops.txt deep/er/
+
+n=0
+# want STATUS NAME ARGS...: runs the program and compares the status; $tmp/out and $tmp/err are left to look at.
+want() {
+	wanted=$1 name=$2
+	shift 2
+	"$program" "$@" >out 2>err </dev/null
+	report $? "$wanted" "$name"
+}
+report() {
+	n=$((n + 1))
+	if [ "$1" = "$2" ]; then
+		echo "ok $n - $3"
+	else
+		echo "not ok $n - $3"
+		echo "# status $1, wanted $2"
+		sed 's/^/# /' err | head -n 5
+	fi
+}
+# has FILE TEXT, lacks FILE TEXT: looks at what the last run wrote.
+has() {
+	n=$((n + 1))
+	if grep -qF -e "$2" "$1"; then echo "ok $n - $1 has: $2"; else echo "not ok $n - $1 has: $2"; head -n 5 "$1" | sed 's/^/# /'; fi
+}
+lacks() {
+	n=$((n + 1))
+	if grep -qF -e "$2" "$1"; then echo "not ok $n - $1 lacks: $2"; else echo "ok $n - $1 lacks: $2"; fi
+}
+empty() {
+	n=$((n + 1))
+	if [ -s "$1" ]; then echo "not ok $n - $1 is empty"; head -n 5 "$1" | sed 's/^/# /'; else echo "ok $n - $1 is empty"; fi
+}
+same() {
+	n=$((n + 1))
+	if cmp -s "$1" "$2"; then echo "ok $n - $3"; else echo "not ok $n - $3"; fi
+}
+esc=$(printf '\033')
+
+want 0 'help' --help
+has out '--fail-on=LEVEL'
+empty err
+want 0 'version' --version
+has out 'graphlint '
+
+want 2 'no input'
+has err 'name files or folders'
+empty out
+want 2 'unknown option' --fromat=json two_ops.txt
+has err "did you mean '--format'?"
+want 2 'unknown word' --contract=frsh two_ops.txt
+has err "did you mean 'fresh'?"
+echo 'mylib::foo(Tensor(a! x) -> Tensor' >facts.txt
+want 2 'facts with a fault' --facts facts.txt two_ops.txt
+has err 'facts.txt:1:'
+empty out
+want 2 'facts that are not there' --facts nowhere.txt two_ops.txt
+has err 'nowhere.txt: No such file or directory'
+
+want 1 'a finding' two_ops.txt
+has out 'warning[GL101] output-aliases-input'
+has out 'two_ops.txt:3:5'
+empty err
+cp out plain
+want 1 'the command check is the same' check two_ops.txt
+same out plain 'check prints the same'
+want 1 'again' two_ops.txt
+same out plain 'two runs print the same'
+want 0 'only errors count' --fail-on=error two_ops.txt
+want 0 'nothing counts' --fail-on=never two_ops.txt
+has out 'warning[GL101]'
+want 0 'clean' fresh.txt
+has out '0 errors, 0 warnings, 0 notes in 1 graph of 1 file'
+want 0 'quiet' --quiet fresh.txt
+empty out
+want 1 'a folder' dir
+has out 'dir/two_ops.txt:3:5'
+empty err
+want 1 'concise' --format concise two_ops.txt
+has out 'two_ops.txt:3:5: warning: '
+want 1 'json' --format json two_ops.txt
+has out '"alias":"maybe_view_of_input","of":[0]'
+want 1 'the passes in place of the report' --dump=alias two_ops.txt
+has out 'maybe_view_of_input'
+lacks out 'GL101'
+
+want 3 'no graph' prose.txt
+has err 'TORCH_LOGS="graph_code,bytecode,graph_breaks"'
+want 0 'no graph, allowed' --allow-incomplete prose.txt
+has err 'TORCH_LOGS='
+want 3 'no such file' nowhere.txt
+has err 'nowhere.txt: No such file or directory'
+want 3 'no such file beside a clean one' fresh.txt nowhere.txt
+want 1 'no such file beside a finding' two_ops.txt nowhere.txt
+has err 'nowhere.txt: No such file or directory'
+has err 'could not be read'
+want 3 'a statement that cannot be read' broken.txt
+has out 'GL901'
+has err 'incomplete: '
+want 0 'a statement that cannot be read, allowed' --allow-incomplete broken.txt
+has err 'incomplete: '
+want 3 'a file above the limit' --max-file-size=50 fresh.txt
+has err 'larger than the limit'
+want 3 'folders too deep' --max-depth=1 deep
+has err 'deep/er: folders nest deeper than the limit (--max-depth)'
+{ cat fresh.txt; seq 1 60000; } >large.txt
+want 4 'too little memory' --max-memory=200K large.txt
+has err '--max-memory'
+
+"$program" --stdin-filename=pasted.log - <two_ops.txt >out 2>err
+report $? 1 'standard input'
+has out 'pasted.log:3:5'
+"$program" - <two_ops.txt >out 2>err
+report $? 1 'standard input without a name'
+has out '<stdin>:3:5'
+cp fresh.txt check
+want 0 'a file with the name of a command' ./check
+want 0 'a file with the name of a command behind --' -- check
+
+if [ -w /dev/full ]; then
+	"$program" two_ops.txt >/dev/full 2>err
+	report $? 4 'no room for the report'
+	has err 'standard output: '
+fi
+"$program" two_ops.txt >&- 2>err
+report $? 4 'standard output is closed'
+{ sleep 1; "$program" two_ops.txt 2>err; echo $? >status; } | true
+report "$(cat status)" 1 'nobody reads the report'
+empty err
+
+want 1 'no colour without a terminal' two_ops.txt
+lacks out "$esc"
+want 1 'colour always' --color=always two_ops.txt
+has out "$esc"
+FORCE_COLOR=1 want 1 'FORCE_COLOR' two_ops.txt
+has out "$esc"
+CLICOLOR_FORCE=1 want 1 'CLICOLOR_FORCE' two_ops.txt
+has out "$esc"
+NO_COLOR=1 FORCE_COLOR=1 want 1 'NO_COLOR wins' two_ops.txt
+lacks out "$esc"
+NO_COLOR=1 want 1 'the option wins' --color=always two_ops.txt
+has out "$esc"
+FORCE_COLOR=1 want 1 'the option wins' --color=never two_ops.txt
+lacks out "$esc"
+
+printf 'def forward(self, x : torch.Tensor):\n    view = x.view(-1, %s);  x = None # \303\251\033[2J\n    return (view,)\n' \
+	"$(seq -s ', ' 1 60000)" >long.txt
+want 1 'a line of 350,000 characters' long.txt
+n=$((n + 1))
+if [ "$(wc -L <out)" -le 300 ]; then echo "ok $n - lines are cut"; else echo "not ok $n - lines are cut"; fi
+lacks out "$esc"
+
+echo "1..$n"
