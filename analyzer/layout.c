@@ -75,8 +75,8 @@ Tri type_is_empty(Types *t, const Type *v)
 	return empty;
 }
 
-/* Are the dims, taken from order[0] on, packed, size-1 dims passed over? */
-static Tri is_packed(Types *t, const Type *v, const uint32_t *order)
+/* Are the dims, taken from order[0] on, packed, size-1 dims passed over? `plain`: a size of 0 counts as it is. */
+static Tri is_packed(Types *t, const Type *v, const uint32_t *order, bool plain)
 {
 	Extent e = extent_one(t);
 	Tri packed = TRI_MUST;
@@ -87,6 +87,8 @@ static Tri is_packed(Types *t, const Type *v, const uint32_t *order)
 			continue;
 		packed = tri_and(packed, tri_or(one, extent_is(t, e, stride_of(v, d))));
 		e = extent_mul(t, e, v->size[d]);
+		if (plain)
+			e.least1 = e.plain;
 	}
 	return packed;
 }
@@ -99,7 +101,7 @@ Tri type_is_contiguous(Types *t, const Type *v)
 		return empty;
 	for (uint32_t i = 0; i < v->ndim; i++)
 		order[i] = v->ndim - 1 - i;
-	return tri_or(empty, is_packed(t, v, order));
+	return tri_or(empty, is_packed(t, v, order, false));
 }
 
 /* C, W, H, N and C, W, H, D, N. */
@@ -115,7 +117,7 @@ Tri type_is_channels_last(Types *t, const Type *v, uint32_t dims)
 		return v->kind == TK_TENSOR || v->kind == TK_NONE ? TRI_MAY : TRI_NO;
 	if (v->ndim != dims || (dims != 4 && dims != 5))
 		return TRI_NO;
-	return is_packed(t, v, channels_last_order(dims));
+	return is_packed(t, v, channels_last_order(dims), true);
 }
 
 /* The dims that count for density and overlap: those not surely of size 1. */

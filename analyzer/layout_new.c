@@ -134,12 +134,12 @@ static bool stretched(Types *t, const Shape *s, const Type *x, ExprId *stride)
 		stride[d] = expr_int(t, 0);
 		if (d < s->v.ndim - x->ndim)
 			continue;
-		if (expr_eq(t, x->size[k], s->size[d]) == TRI_MUST)
+		/* Should the result's size turn out to be 1 too, this only moves a dim that does not count. */
+		Tri one = is_one(t, x->size[k]);
+		if (expr_eq(t, x->size[k], s->size[d]) == TRI_MUST || one == TRI_NO)
 			stride[d] = x->stride[k];
-		else if (is_one(t, x->size[k]) == TRI_MAY || is_one(t, s->size[d]) == TRI_MAY)
+		else if (one == TRI_MAY)
 			return false;
-		else if (is_one(t, x->size[k]) == TRI_NO)
-			stride[d] = x->stride[k];
 	}
 	return true;
 }
