@@ -242,13 +242,15 @@ static Arg slice_arg(ValueReader *v, const Arg *kids, uint32_t n)
 static Arg close_bracket(ValueReader *v)
 {
 	ValueOpen o = v->open.v[--v->open.n];
-	const Arg *kids = v->items.v + o.base;
 	uint32_t n = v->items.n - o.base;
+	const Arg *kids = n ? v->items.v + o.base : NULL;
 	Arg a;
 	if (o.kind == AR_SLICE)
 		a = slice_arg(v, kids, n);
 	else if (o.kind == AR_TUPLE && n == 1 && !o.comma)
 		a = kids[0];
+	else if (o.kind == AR_DICT && !o.set && n % 2) /* a key without a value */
+		a = graph_compound(v->g, AR_UNKNOWN, (Sym){0}, kids, n);
 	else
 		a = graph_compound(v->g, o.set ? AR_LIST : (ArgKind)o.kind, o.sym, kids, n);
 	a.key = o.key;

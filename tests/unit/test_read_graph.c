@@ -471,6 +471,7 @@ static void values_of_a_table(void **state)
 		{"(x, {'a': y, 'b': {1, 2}}, <Reduction.MEAN: 1>, <class 'int'>)", "%x, {'a': %y, 'b': [1, 2]}, Reduction.MEAN, int"},
 		{"(x, tensor([1., 2.]), Foo(a=y))", "%x, tensor([1, 2]), Foo(a=%y)"},
 		{"(x, y | x, [x > y])", "%x, ?(%y, %x), [?(%x, %y)]"},
+		{"(x, {'a': })", "%x, ?('a')"},
 		{"()", ""},
 	};
 	Env *e = *state;
