@@ -83,7 +83,7 @@ static bool load_facts(const Options *o, Tables *t, Arena *a)
 	return ok;
 }
 
-static void read_file(Run *r, const Options *o, const WalkFile *f)
+static void read_file(Run *r, const Options *o, const WalkFile *f, Arena *a)
 {
 	Str why, shown = str_eq(f->path, S("-")) ? o->stdin_name : f->path;
 	FileId id = sources_add_file(&r->sources, f->path, shown, r->cfg->limits.file_bytes, &why);
@@ -91,7 +91,11 @@ static void read_file(Run *r, const Options *o, const WalkFile *f)
 		r->sources.v.v[id.i].named = f->named;
 		return;
 	}
-	say(STR_FMT ": " STR_FMT, STR_ARG(shown), STR_ARG(why));
+	Buf text = {.a = a};
+	buf_printf(&text, STR_FMT ": " STR_FMT, STR_ARG(shown), STR_ARG(why));
+	if (str_eq(f->path, o->paths.v[0]) && o->paths.n > 1)
+		options_command_near(f->path, &text);
+	say(STR_FMT, STR_ARG(buf_str(&text)));
 	r->files_failed++;
 }
 
@@ -110,7 +114,7 @@ static void read_inputs(Run *r, const Options *o, Arena *a)
 		r->out_of_memory = true;
 	else
 		for (uint32_t i = 0; i < w.files.n; i++)
-			read_file(r, o, &w.files.v[i]);
+			read_file(r, o, &w.files.v[i], a);
 	r->budget.fail = NULL;
 }
 

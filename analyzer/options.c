@@ -290,6 +290,15 @@ static void add_word(Parse *p, Str word, bool may_be_command)
 	VEC_PUSH(p->a, &p->o->paths, word);
 }
 
+void options_command_near(Str word, Buf *out)
+{
+	Nearest near = nearest_to(word);
+	for (int i = 0; i < NCOMMANDS; i++)
+		nearest_try(&near, commands[i].name);
+	if (near.best.n)
+		buf_printf(out, " (did you mean the command '" STR_FMT "'?)", STR_ARG(near.best));
+}
+
 static bool parse_words(Parse *p, int argc, char **argv, const struct option *longs, const char *shorts)
 {
 	bool first = true; /* a command can only be the first word */

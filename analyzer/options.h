@@ -22,5 +22,7 @@ typedef struct Options {
 /* False and a sentence in *why when the words cannot be understood. Strings are those of argv. */
 bool options_parse(Options *o, Arena *a, int argc, char **argv, Buf *why);
 void options_help(Buf *out);
+/* " (did you mean the command 'check'?)" where a word that is no file is near one, else nothing. */
+void options_command_near(Str word, Buf *out);
 
 #endif

@@ -130,6 +130,8 @@ want 3 'no such file beside a clean one' fresh.txt nowhere.txt
 want 1 'no such file beside a finding' two_ops.txt nowhere.txt
 has err 'nowhere.txt: No such file or directory'
 has err 'could not be read'
+want 1 'a command with a typing error' chekc two_ops.txt
+has err "did you mean the command 'check'?"
 want 3 'a statement that cannot be read' broken.txt
 has out 'GL901'
 has err 'incomplete: '
