@@ -188,7 +188,7 @@ bool call_list_types(Call *c, ShapeRole role, TypeId **v, uint32_t *n)
 
 DType call_dtype(Call *c, const Arg *a)
 {
-	return a && a->kind == AR_NAME ? dtype_parse(arg_word(c->in, a)) : DT_NONE;
+	return a && (a->kind == AR_NAME || a->kind == AR_STR) ? dtype_parse(arg_word(c->in, a)) : DT_NONE;
 }
 
 static Sym device_call(Infer *in, const Arg *a)
@@ -608,14 +608,26 @@ static Sym result_device(Call *c, bool has_operand)
 	return has_operand ? (Sym){0} : sym_intern(c->in->names, S("cpu"));
 }
 
-static bool is_contiguous_all(Call *c, const TypeId *ops, uint32_t n)
+/* Are all tensors among the arguments contiguous? */
+static bool all_contiguous(Call *c)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		const Type *x = type_get(c->t, ops[i]);
+	static const ShapeRole roles[] = {SR_INPUT, SR_OTHER, SR_THIRD, SR_WEIGHT};
+	for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+		const Type *x = type_get(c->t, call_type(c, roles[i]));
 		if (x->kind == TK_TENSOR && type_is_contiguous(c->t, x) != TRI_MUST)
 			return false;
 	}
-	return n > 0;
+	return true;
+}
+
+/* Strides as at::clone_preserve_strides keeps them: all of them, unless a stretched dim (stride 0) is seen. */
+static Layout layout_kept(Call *c, const Type *x)
+{
+	ExprId zero = expr_int(c->t, 0), one = expr_int(c->t, 1);
+	Tri overlaps = x->has_shape && x->has_stride ? TRI_NO : TRI_MAY;
+	for (uint32_t i = 0; overlaps == TRI_NO && i < x->ndim; i++)
+		overlaps = tri_and(expr_eq(c->t, x->stride[i], zero), tri_not(expr_eq(c->t, x->size[i], one)));
+	return overlaps == TRI_NO ? LAYOUT_SAME : overlaps == TRI_MUST ? LAYOUT_PRESERVE : LAYOUT_UNKNOWN;
 }
 
 static void layout_asked(Call *c, LayoutNew *how, Layout dflt)
@@ -648,10 +660,10 @@ static void layout_choose(Call *c, ShapeLayout word, LayoutNew *how)
 	case SL_NONE: how->rule = LAYOUT_UNKNOWN; break;
 	case SL_FORMAT: layout_asked(c, how, LAYOUT_PRESERVE); break;
 	case SL_PACKED: layout_asked(c, how, LAYOUT_CONTIGUOUS); break;
-	case SL_IF_CONTIGUOUS: how->rule = is_contiguous_all(c, how->ops, how->nops) ? LAYOUT_CONTIGUOUS : LAYOUT_UNKNOWN; break;
-	case SL_IF_DENSE: how->rule = type_is_dense(c->t, x) == TRI_MUST ? LAYOUT_SAME : LAYOUT_UNKNOWN; break;
+	case SL_IF_CONTIGUOUS: how->rule = all_contiguous(c) ? LAYOUT_CONTIGUOUS : LAYOUT_UNKNOWN; break;
+	case SL_KEPT: how->rule = layout_kept(c, x); break;
 	case SL_CONV: layout_conv(c, how); break;
-	case SL_QUERY: how->rule = LAYOUT_ORDERING; break;
+	case SL_ATTENTION: how->rule = infer_layout_attention(c); break;
 	default: how->rule = (Layout)word; break;
 	}
 }

@@ -95,6 +95,7 @@ bool call_sizes_like(Call *c, TypeId like);        /* c->size from a tensor type
 /* A new tensor by a layout rule, sizes given. */
 TypeId call_new(Call *c, Layout rule, DType dtype, const TypeId *ops, uint32_t nops, const ExprId *size, uint32_t ndim);
 DType call_result_dtype(Call *c, uint32_t k);
+Layout infer_layout_attention(Call *c);            /* of the result of scaled_dot_product_attention */
 DType call_product_dtype(Call *c, DType d);        /* of a product of operands of that dtype: autocast changes it */
 DType dtype_real(DType d);
 Sym type_device(const Types *t, TypeId id);

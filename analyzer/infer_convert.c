@@ -200,18 +200,17 @@ bool infer_view_as_tensor(Call *c, Result *r)
 	return true;
 }
 
-/* The argument itself when it is switched off, which without `training` the default of each function decides. */
+/* The argument itself when it is switched off, a copy where AOTAutograd traced it: the strides are the same only if it
+ * is dense. */
 bool infer_view_dropout(Call *c, Result *r)
 {
 	const Arg *p = c->arg[SR_P];
 	bool training, known = call_bool(c, SR_TRAINING, true, &training) && c->arg[SR_TRAINING];
-	bool none = p && ((p->kind == AR_FLOAT && p->u.real == 0) || (p->kind == AR_INT && p->u.num == 0));
+	bool off = (p && ((p->kind == AR_FLOAT && p->u.real == 0) || (p->kind == AR_INT && p->u.num == 0))) ||
+	           (known && !training);
 	TypeId x = call_input(c);
-	r->one = x;
-	if (none || (known && !training))
-		return true;
 	LayoutNew how = {.rule = LAYOUT_ITERATOR, .dtype = type_dtype(c->t, x), .ops = &x, .nops = 1};
-	if (!known && type_is_dense(c->t, type_get(c->t, x)) != TRI_MUST)
+	if ((!known || off) && type_is_dense(c->t, type_get(c->t, x)) != TRI_MUST)
 		how.rule = LAYOUT_UNKNOWN;
 	r->one = layout_new(c->t, &how);
 	return true;

@@ -146,7 +146,8 @@ static bool pickers_shape(Indexing *x, ExprId *size, uint32_t *n)
 	return true;
 }
 
-/* Strides as TensorIterator gives them: by those of the tensor, stride 0 where it is indexed. */
+/* Execution orders dims by the strides of the tensor, taken as 0 where it is indexed; fake tensors before 2.13 come out
+ * contiguous. Known where both are the same. */
 static TypeId picked(Indexing *x, const ExprId *size, const ExprId *stride, uint32_t n)
 {
 	Call *c = x->c;
@@ -154,7 +155,8 @@ static TypeId picked(Indexing *x, const ExprId *size, const ExprId *stride, uint
 	Type source = {.kind = TK_TENSOR, .dtype = now->dtype, .has_shape = true, .has_stride = now->has_stride,
 	               .size = size, .stride = stride, .ndim = n, .device = now->device};
 	TypeId op = type_intern(c->t, &source);
-	return call_new(c, LAYOUT_ORDERING, now->dtype, &op, 1, size, n);
+	TypeId out = call_new(c, LAYOUT_ORDERING, now->dtype, &op, 1, size, n);
+	return type_is_contiguous(c->t, type_get(c->t, out)) == TRI_MUST ? out : type_without_layout(c->t, out);
 }
 
 static TypeId pick(Indexing *x)

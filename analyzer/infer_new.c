@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * infer: sizes of new tensors: elementwise, reductions, products, joins, factories. */
+#include <math.h>
+
 #include "infer_call.h"
 
 static ExprId num(Call *c, int64_t v)
@@ -194,6 +196,43 @@ bool infer_size_attention(Call *c, Result *r)
 	return true;
 }
 
+/* Is the flash kernel of the CPU taken? Otherwise the products themselves are computed. As in
+ * aten/src/ATen/native/transformers/sdp_utils_cpp.cpp: four dims, like sizes, no dropout. */
+static Tri takes_flash(Call *c)
+{
+	const Type *q = call_tensor(c, SR_INPUT), *k = call_tensor(c, SR_OTHER), *v = call_tensor(c, SR_THIRD);
+	const Arg *p = c->arg[SR_P];
+	bool grouped;
+	if (!q || !k || !v || !call_bool(c, SR_FLAG, false, &grouped) || grouped)
+		return TRI_MAY;
+	if (q->ndim != 4 || k->ndim != 4 || v->ndim != 4)
+		return TRI_NO;
+	Tri is = !p ? TRI_MUST : p->kind != AR_FLOAT && p->kind != AR_INT ? TRI_MAY : TRI_MUST;
+	if (p && ((p->kind == AR_FLOAT && p->u.real != 0) || (p->kind == AR_INT && p->u.num != 0)))
+		return TRI_NO;
+	is = tri_and(is, tri_and(expr_eq(c->t, q->size[3], v->size[3]), expr_eq(c->t, q->size[3], k->size[3])));
+	for (uint32_t i = 0; i < 2; i++)
+		is = tri_and(is, tri_and(expr_eq(c->t, q->size[i], k->size[i]), expr_eq(c->t, q->size[i], v->size[i])));
+	return is;
+}
+
+/* The flash kernel of the CPU lays its result out as the query from 2.5 on, before always as [batch, length,
+ * heads, size]; other devices have their own ways. */
+Layout infer_layout_attention(Call *c)
+{
+	const Type *q = type_get(c->t, call_input(c));
+	bool cpu = q->device.i && str_eq(sym_str(c->in->names, q->device), S("cpu"));
+	Tri flash = cpu ? takes_flash(c) : TRI_MAY;
+	if (flash == TRI_NO)
+		return LAYOUT_CONTIGUOUS;
+	if (flash == TRI_MAY || !q->has_stride || q->ndim != 4)
+		return LAYOUT_UNKNOWN;
+	bool by_query = c->in->torch.lo >= 205;
+	bool heads_inside = expr_ge(c->t, q->stride[2], q->stride[1]) == TRI_MUST &&
+	                    expr_eq(c->t, q->stride[2], q->stride[1]) == TRI_NO;
+	return by_query || heads_inside ? LAYOUT_ORDERING : LAYOUT_UNKNOWN;
+}
+
 bool infer_size_attention_lse(Call *c, Result *r)
 {
 	(void)r;
@@ -210,6 +249,16 @@ bool infer_size_glu(Call *c, Result *r)
 	if (!call_sizes_like(c, call_input(c)) || !c->ndim || !call_dim(c, SR_DIM, -1, c->ndim, &d))
 		return false;
 	c->size[d] = expr_floordiv(c->t, c->size[d], num(c, 2));
+	return true;
+}
+
+/* all_gather_into_tensor: the shards of all ranks along the first dim. */
+bool infer_size_gathered(Call *c, Result *r)
+{
+	(void)r;
+	if (!call_sizes_like(c, call_input(c)) || !c->ndim)
+		return false;
+	c->size[0] = expr_mul(c->t, c->size[0], call_expr(c, SR_COUNT));
 	return true;
 }
 
@@ -242,6 +291,14 @@ bool infer_size_embedding(Call *c, Result *r)
 	const Type *w = call_tensor(c, SR_WEIGHT);
 	(void)r;
 	return w && w->ndim == 2 && call_sizes_like(c, call_type(c, SR_INDEX)) && put(c, w->size[1]);
+}
+
+bool infer_size_embedding_back(Call *c, Result *r)
+{
+	const Type *grad = call_tensor(c, SR_INPUT);
+	(void)r;
+	c->ndim = 0;
+	return grad && grad->ndim && put(c, call_expr(c, SR_COUNT)) && put(c, grad->size[grad->ndim - 1]);
 }
 
 bool infer_size_index_select(Call *c, Result *r)
@@ -310,7 +367,34 @@ bool infer_size_eye(Call *c, Result *r)
 	return put(c, call_expr(c, SR_COUNT)) && put(c, c->arg[SR_END] ? call_expr(c, SR_END) : c->size[0]);
 }
 
-/* (end - start) / step rounded up, of whole numbers. */
+static bool float_bound(Call *c, ShapeRole role, double dflt, double *out)
+{
+	const Arg *a = c->arg[role];
+	int64_t v;
+	*out = dflt;
+	if (!a)
+		return true;
+	if (a->kind == AR_FLOAT)
+		*out = a->u.real;
+	else if (call_int(c, role, &v))
+		*out = (double)v;
+	else
+		return false;
+	return true;
+}
+
+/* Number of steps between bounds that are floats. */
+static ExprId float_steps(Call *c)
+{
+	double start, end, step;
+	if (!float_bound(c, SR_START, 0, &start) || !float_bound(c, SR_END, 0, &end) ||
+	    !float_bound(c, SR_STEP, 1, &step))
+		return (ExprId){0};
+	double n = ceil((end - start) / step);
+	return n >= 0 && n < INT32_MAX ? num(c, (int64_t)n) : (ExprId){0};
+}
+
+/* (end - start) / step rounded up. */
 bool infer_size_arange(Call *c, Result *r)
 {
 	ExprId start = c->arg[SR_START] ? call_expr(c, SR_START) : num(c, 0);
@@ -319,8 +403,8 @@ bool infer_size_arange(Call *c, Result *r)
 	int64_t by, n;
 	(void)r;
 	c->ndim = 0;
-	if (!expr_value(c->t, step, &by) || by == 0)
-		return put(c, (ExprId){0});
+	if (!span.i || !expr_value(c->t, step, &by) || by == 0)
+		return put(c, float_steps(c));
 	if (by < 0) {
 		span = expr_sub(c->t, num(c, 0), span);
 		by = by > INT64_MIN ? -by : INT64_MAX;

@@ -65,6 +65,17 @@ static TypeId merged(Types *t, TypeId printed, TypeId computed)
 	return type_intern(t, &both);
 }
 
+/* Python syntax works on numbers too: without a tensor among the operands nothing says that the result is one. */
+static bool may_be_number(Infer *in, const Node *n)
+{
+	if (n->callee != CALLEE_OPERATOR || str_eq(sym_str(in->names, n->target), S("getitem")))
+		return false;
+	for (uint32_t i = 0; i < n->nargs; i++)
+		if (type_get(in->t, infer_arg(&in->nt, in->g, in->t, &node_args(in->g, n)[i]))->kind == TK_TENSOR)
+			return false;
+	return true;
+}
+
 /* What the operator facts alone say of the result. */
 static void by_fact(Infer *in, NodeId id, Result *r)
 {
@@ -125,7 +136,8 @@ static void compute(Infer *in, NodeId id, Result *r)
 	const Node *n = graph_node(in->g, id);
 	if (is_setitem(in, n) && node_args(in->g, n)->kind == AR_NODE)
 		r->one = infer_type_at(&in->nt, in->t, node_args(in->g, n)->u.node, id);
-	else if (!is_out_call(in, n, id, r) && !infer_number_call(in, id, r) && !infer_call(in, id, r))
+	else if (!is_out_call(in, n, id, r) && !infer_number_call(in, id, r) && !may_be_number(in, n) &&
+	         !infer_call(in, id, r))
 		by_fact(in, id, r);
 }
 

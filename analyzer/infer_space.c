@@ -225,18 +225,47 @@ bool infer_size_grid_sample(Call *c, Result *r)
 	return true;
 }
 
-/* Pairs (before, after) from the last dim on. */
-bool infer_size_pad(Call *c, Result *r)
+/* Cutting on every side, which keeps the strides of the input where it is dense. */
+static bool only_cuts(Call *c, const ExprId *by, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (expr_ge(c->t, expr_int(c->t, 0), by[i]) != TRI_MUST)
+			return false;
+	const Arg *mode = c->arg[SR_VALUE];
+	return !mode || (mode->kind == AR_STR && str_eq(sym_str(c->in->names, mode->u.sym), S("constant")));
+}
+
+/* Pairs (before, after) from the last dim on; negative ones cut. */
+bool infer_view_pad(Call *c, Result *r)
 {
 	ExprId by[TYPE_DIMS_MOST];
+	TypeId x = call_input(c);
 	uint32_t n;
-	(void)r;
-	if (!call_exprs(c, SR_SHAPE, by, &n) || n % 2 || !call_sizes_like(c, call_input(c)) || n / 2 > c->ndim)
+	if (!call_exprs(c, SR_SHAPE, by, &n) || n % 2 || !call_sizes_like(c, x) || n / 2 > c->ndim)
 		return false;
+	TypeId cut = x;
 	for (uint32_t i = 0; i < n; i += 2) {
-		ExprId *size = &c->size[c->ndim - 1 - i / 2];
-		*size = expr_add(c->t, *size, expr_add(c->t, by[i], by[i + 1]));
+		uint32_t d = c->ndim - 1 - i / 2;
+		c->size[d] = expr_add(c->t, c->size[d], expr_add(c->t, by[i], by[i + 1]));
+		cut = layout_narrow(c->t, cut, d, c->size[d]);
 	}
+	bool cuts = only_cuts(c, by, n);
+	r->one = call_new(c, cuts ? LAYOUT_PRESERVE : LAYOUT_SUGGESTED, type_dtype(c->t, x), cuts ? &cut : &x, 1, c->size, c->ndim);
+	return true;
+}
+
+/* torchvision.roi_align: one window per box, the channels of the input. */
+bool infer_size_roi(Call *c, Result *r)
+{
+	const Type *x = call_tensor(c, SR_INPUT), *boxes = call_tensor(c, SR_OTHER);
+	(void)r;
+	if (!x || !boxes || x->ndim != 4 || !boxes->ndim)
+		return false;
+	c->ndim = 4;
+	c->size[0] = boxes->size[0];
+	c->size[1] = x->size[1];
+	c->size[2] = call_expr(c, SR_START);
+	c->size[3] = call_expr(c, SR_END);
 	return true;
 }
 

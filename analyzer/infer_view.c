@@ -8,13 +8,22 @@ bool infer_view_same(Call *c, Result *r)
 	return true;
 }
 
+/* A view of a contiguous tensor is contiguous, also where sizes cannot be compared; so is a copy by reshape. */
+static TypeId packed_view(Call *c, TypeId view)
+{
+	const Type *x = type_get(c->t, call_input(c)), *v = type_get(c->t, view);
+	if (v->has_shape && !v->has_stride && type_is_contiguous(c->t, x) == TRI_MUST)
+		return type_contiguous_of(c->t, v->dtype, v->size, v->ndim, v->device);
+	return view;
+}
+
 bool infer_view_view(Call *c, Result *r)
 {
 	ExprId size[TYPE_DIMS_MOST];
 	uint32_t n = 0;
 	if (c->arg[SR_SHAPE] && !call_exprs(c, SR_SHAPE, size, &n))
 		return false;
-	r->one = layout_view(c->t, call_input(c), size, n);
+	r->one = packed_view(c, layout_view(c->t, call_input(c), size, n));
 	return true;
 }
 
@@ -23,8 +32,9 @@ static bool view_like(Call *c, Result *r, bool reshape)
 	const Type *y = call_tensor(c, SR_OTHER);
 	if (!y)
 		return false;
-	r->one = reshape ? layout_reshape(c->t, call_input(c), y->size, y->ndim, NULL)
-	                 : layout_view(c->t, call_input(c), y->size, y->ndim);
+	TypeId v = reshape ? layout_reshape(c->t, call_input(c), y->size, y->ndim, NULL)
+	                   : layout_view(c->t, call_input(c), y->size, y->ndim);
+	r->one = packed_view(c, v);
 	return true;
 }
 
@@ -65,7 +75,7 @@ bool infer_view_reshape(Call *c, Result *r)
 	uint32_t n = 0;
 	if (c->arg[SR_SHAPE] && !call_exprs(c, SR_SHAPE, size, &n))
 		return false;
-	r->one = layout_reshape(c->t, call_input(c), size, n, NULL);
+	r->one = packed_view(c, layout_reshape(c->t, call_input(c), size, n, NULL));
 	return true;
 }
 
@@ -74,7 +84,7 @@ bool infer_view_flatten(Call *c, Result *r)
 	int64_t start = 0, end = -1;
 	if ((c->arg[SR_START] && !call_int(c, SR_START, &start)) || (c->arg[SR_END] && !call_int(c, SR_END, &end)))
 		return false;
-	r->one = layout_flatten(c->t, call_input(c), start, end, NULL, NULL);
+	r->one = packed_view(c, layout_flatten(c->t, call_input(c), start, end, NULL, NULL));
 	return true;
 }
 
@@ -94,7 +104,7 @@ bool infer_view_unflatten(Call *c, Result *r)
 	int64_t dim;
 	if (!call_int(c, SR_DIM, &dim) || !call_exprs(c, SR_SHAPE, size, &n))
 		return false;
-	r->one = layout_unflatten(c->t, call_input(c), dim, size, n);
+	r->one = packed_view(c, layout_unflatten(c->t, call_input(c), dim, size, n));
 	return true;
 }
 

@@ -40,6 +40,15 @@ static bool method_name(Str target, Str *name)
 	       after_prefix(target, S("torch._tensor."), name);
 }
 
+/* wrapped_getitem_1: a further function object of the same name. */
+static Str without_number(Str name)
+{
+	uint32_t n = name.n;
+	while (n && name.p[n - 1] >= '0' && name.p[n - 1] <= '9')
+		n--;
+	return n && n < name.n && name.p[n - 1] == '_' ? str_sub(name, 0, n - 1) : name;
+}
+
 static Str function_name(Str target, Family *family)
 {
 	Str rest;
@@ -55,7 +64,7 @@ static Str function_name(Str target, Family *family)
 	}
 	if (after_prefix(target, S("torch__dynamo_utils_wrapped_"), &rest)) {
 		*family = FAM_NUMPY;
-		return rest;
+		return without_number(rest);
 	}
 	*family = FAM_TORCH;
 	for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
@@ -246,9 +255,12 @@ static void params_of(Loader *l, Str list, ShapeRow *row)
 static void dtype_of(Loader *l, Str word, ShapeRow *row, uint32_t k)
 {
 	DType fixed = dtype_parse(word);
-	row->fixed[k] = (uint8_t)fixed;
-	row->dtype[k] = fixed != DT_NONE ? (uint8_t)DR_FIXED
-	                                 : (uint8_t)word_index(l, word, dtype_words, DR_N, "unknown dtype rule");
+	if (fixed != DT_NONE && str_eq(word, dtype_shown(fixed))) { /* "float" is a rule */
+		row->dtype[k] = DR_FIXED;
+		row->fixed[k] = (uint8_t)fixed;
+		return;
+	}
+	row->dtype[k] = (uint8_t)word_index(l, word, dtype_words, DR_N, "unknown dtype rule");
 }
 
 static void results_of(Loader *l, const Str *col, ShapeRow *row)

@@ -65,7 +65,7 @@ typedef struct ShapeParam {
 	Sym keyword;
 } ShapeParam;
 
-enum { SHAPE_PARAMS_MOST = 16, SHAPE_RESULTS_MOST = 4 };
+enum { SHAPE_PARAMS_MOST = 16, SHAPE_RESULTS_MOST = 5 };
 
 typedef struct ShapeRow {
 	Family family;      /* FAM_NONE: * */
