@@ -271,8 +271,11 @@ static uint32_t member_sources(Flow *f, NodeId id, const Fact *fact, int member,
 {
 	const Node *n = graph_node(f->g, id);
 	uint32_t k = 0;
-	for (uint32_t e = 0; e < fact->nalias; e++) {
-		const FactArg *fa = &fact->alias[e];
+	/* F.relu(x, inplace=True): the table names the argument only as written, the result is then that argument */
+	bool by_keyword = fact->cond == FC_INPLACE_KW && !fact->nalias;
+	for (uint32_t e = 0; e < (by_keyword ? fact->nmutates : fact->nalias); e++) {
+		const FactArg *fa = by_keyword ? &(FactArg){.index = fact->mutates[e].index, .result = -1, .name = fact->mutates[e].name}
+		                               : &fact->alias[e];
 		if (fa->result >= 0 && member >= 0 && fa->result != member)
 			continue;
 		ArgRefs args = {0};
@@ -536,12 +539,8 @@ static void write_module_tensor(Flow *f, NodeId id, const FactArg *fa, Tri certa
 static void apply_writes(Flow *f, NodeId id, const Fact *fact, Str ctor)
 {
 	const Node *n = graph_node(f->g, id);
-	bool self_copy = fact->nmutates && is_self_copy(f, id);
-	if (self_copy) {
-		flow_note(f, S("GL204"), SEV_NOTE, id, n->target,
-		          str_printf(f->keep, "what is written is what stands there already"));
-		return;
-	}
+	if (fact->nmutates && is_self_copy(f, id)) /* still a write: its version counter moves */
+		flow_note(f, S("GL204"), SEV_NOTE, id, n->target, S("what is written is what stands there already"));
 	for (uint32_t e = 0; e < fact->nmutates; e++) {
 		const FactArg *fa = &fact->mutates[e];
 		if (fa->grad)
