@@ -129,14 +129,33 @@ static bool sizes_of(const Type *v, const ExprId **size, uint32_t *n)
 	return has_shape(v);
 }
 
+/* The members of a list of sizes. */
+static bool sizes_listed(const Query *k, const Arg *list, const ExprId **size, uint32_t *n)
+{
+	const DecideCtx *c = k->c;
+	if ((list->kind != AR_LIST && list->kind != AR_TUPLE) || list->n > SIZES_MOST)
+		return false;
+	ExprId *v = NEW_N(c->a, ExprId, list->n);
+	for (uint32_t i = 0; i < list->n; i++) {
+		v[i] = infer_expr(c->nt, c->g, c->t, c->p->names, &arg_kids(c->g, list)[i]);
+		if (!v[i].i)
+			return false;
+	}
+	*size = v;
+	*n = list->n;
+	return true;
+}
+
 /* Sizes given from position `from` on, or as the keyword `name`. */
 static bool sizes_given(const Query *k, uint32_t from, Str name, const ExprId **size, uint32_t *n)
 {
+	const DecideCtx *c = k->c;
 	const Arg *a = query_at(k, (int)from, name);
 	if (!a)
 		return false;
-	uint32_t at = (uint32_t)(a - node_args(k->c->g, k->n));
-	return infer_shape(k->c->nt, k->c->g, k->c->t, k->c->p->names, k->n, at, size, n, k->c->a) &&
+	if (!sym_none(a->key))
+		return sizes_listed(k, a, size, n);
+	return infer_shape(c->nt, c->g, c->t, c->p->names, k->n, from, size, n, c->a) &&
 	       *n <= SIZES_MOST;
 }
 
