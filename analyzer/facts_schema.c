@@ -332,6 +332,7 @@ static bool parse_result(Load *l, Str *s, Schema *out)
 	}
 	out->result_at[out->nresults] = at;
 	out->results[out->nresults++] = t;
+	take_ident(s); /* a result may have a name */
 	return true;
 }
 
@@ -346,7 +347,6 @@ static bool parse_results(Load *l, Str *s, Schema *out)
 	do {
 		if (!parse_result(l, s, out))
 			return false;
-		take_ident(s); /* results may have names */
 	} while (take(s, ','));
 	return take(s, ')') || expected(l, *s, ", or )");
 }
@@ -469,18 +469,27 @@ typedef struct Shares {
 	bool maybe;
 } Shares;
 
+/* Is every written argument one that has to be given by name, as out= is? */
+static bool written_by_name(const Schema *s)
+{
+	for (uint32_t i = 0; i < s->args.n; i++)
+		if (s->args.v[i].type.write && !s->args.v[i].keyword_only)
+			return false;
+	return true;
+}
+
 static FactKind schema_kind(const Schema *s, const Fact *f, const Shares *n)
 {
 	if (s->any_results)
 		return FK_UNKNOWN;
+	if (!s->nresults && f->nmutates && written_by_name(s))
+		return FK_OUT;
 	if (n->sharing && n->written == s->nresults)
 		return n->by_name == s->nresults ? FK_OUT : FK_INPLACE;
-	if (n->sharing == n->tensors && n->sharing)
+	if (n->sharing > n->written)
 		return n->maybe ? FK_MAYBE_VIEW : FK_VIEW;
 	if (f->nmutates)
 		return FK_MUTATES;
-	if (n->sharing)
-		return n->maybe ? FK_MAYBE_VIEW : FK_VIEW;
 	return n->tensors ? FK_FRESH : s->nresults ? FK_SCALAR : FK_EFFECT;
 }
 
@@ -537,23 +546,27 @@ static Str packet_of(Str name)
 	return str_sub(name, 0, str_rfind(name, S(".")));
 }
 
-static bool is_out_overload(const Load *l, Sym name)
+/* Does it write out=, and nothing else? */
+static bool is_out_overload(const Load *l, const Fact *f)
 {
-	const Row *r = l->staged.v[map_get(&l->by_name, name_key(FAM_DISPATCH, name))].first;
-	return r && r->fact.kind == FK_OUT;
+	return f->kind == FK_OUT && f->nmutates == 1 &&
+	       str_eq(sym_str(l->f->names, f->mutates[0].name), S("out"));
 }
 
-/* A packet is printed without its overload: torch.ops.mylib.foo(x). Its row joins the overloads
- * that do not write an out= argument, those that do only when there is no other. */
+/* A packet is printed without its overload: torch.ops.mylib.foo(x). Its row joins the overloads;
+ * one that writes out= is the tag out_kw, or the row when there is no other. */
 static void add_packet(Load *l, Str packet, const Sym *names, uint32_t n)
 {
 	const Fact **rows = NEW_N(l->f->a, const Fact *, n);
 	VEC(Overload) params = {0};
 	uint32_t nrows = 0;
+	bool out_kw = false;
 	for (int outs = 0; outs < 2 && !nrows; outs++)
 		for (uint32_t i = 0; i < n; i++) {
 			const Group *g = &l->staged.v[map_get(&l->by_name, name_key(FAM_DISPATCH, names[i]))];
-			if (!g->first || (!outs && is_out_overload(l, names[i])))
+			bool out = is_out_overload(l, &g->first->fact);
+			out_kw |= out;
+			if (out && !outs)
 				continue;
 			rows[nrows++] = &g->first->fact;
 			for (uint32_t k = 0; k < g->nparams; k++)
@@ -570,6 +583,8 @@ static void add_packet(Load *l, Str packet, const Sym *names, uint32_t n)
 		return; /* the file has a row of its own for the packet */
 	Fact f = nrows == 1 ? *rows[0] : facts_join(l->f->a, rows, nrows);
 	f.name = name;
+	if (out_kw && f.kind != FK_OUT)
+		f.tags |= (uint64_t)1 << FT_OUT_KW;
 	if (f.joined && f.kind == FK_MAYBE_VIEW)
 		f.cond = FC_OVERLOAD;
 	l->line_no = rows[0]->line;

@@ -384,7 +384,8 @@ static void schemas(void **state)
 		const char *schema, *name, *want; /* want: columns kind to tags */
 	} t[] = {
 		{"mylib::foo(Tensor(a!) x, Tensor y, *, int n=1, Tensor? z=None, Tensor[] ts) -> (Tensor(a), Tensor)", "foo",
-		 "mutates\tr0=0:x\t0:x\tt,t\t-\t-"},
+		 "view\tr0=0:x\t0:x\tt,t\t-\t-"},
+		{"mylib::f2(Tensor(a!) x, Tensor y) -> (Tensor(a!), Tensor)", "f2", "mutates\tr0=0:x\t0:x\tt,t\t-\t-"},
 		{"mylib::s0(Tensor x) -> Tensor", "s0", "fresh\t-\t-\tt\t-\t-"},
 		{"mylib::s1(Tensor(a!) x, Tensor y) -> Tensor(a!)", "s1", "inplace\t0:x\t0:x\tt\t-\t-"},
 		{"mylib::s2(Tensor(a!) x, Tensor y) -> ()", "s2", "mutates\t-\t0:x\t-\t-\t-"},
@@ -412,6 +413,7 @@ static void schemas(void **state)
 		{"mylib::u1(Tensor(*) x, ...) -> ...", "u1", "unknown\t-\t-\t?\t-\t-"},
 		{"mylib::u2(Tensor(a! -> *) x) -> Tensor(*)", "u2", "maybe_view\t0:x?\t0:x\tt\t-\t-"},
 		{"  mylib :: u3 ( Tensor(a) x , int n = 1 ) -> Tensor(a)  # a view", "u3", "view\t0:x\t-\tt\t-\t-"},
+		{"mylib::u5(Tensor x) -> Tensor grid", "u5", "fresh\t-\t-\tt\t-\t-"},
 		{"mylib::u4(Tensor(!) x) -> Tensor", "u4", "mutates\t-\t0:x\tt\t-\t-"},
 	};
 	Fixture *x = *state;
@@ -445,7 +447,12 @@ static void schema_overloads(void **state)
 	assert_int_equal(find(x, CALLEE_FUNCTION, "torch.ops.mylib.foo.out")->kind, FK_OUT);
 	assert_int_equal(find(x, CALLEE_FUNCTION, "torch.ops.mylib.bar")->kind, FK_OUT);
 	assert_string_equal(text_of(x, find(x, CALLEE_FUNCTION, "torch.ops.mylib.foo")),
-	                    "mylib\ttorch.ops.mylib.foo\tmaybe_view\t0:x~\t-\tt\toverload\t-\t-\t-\t-\tjoined");
+	                    "mylib\ttorch.ops.mylib.foo\tmaybe_view\t0:x~\t-\tt\toverload\tout_kw\t-\t-\t-\tjoined");
+	/* an argument that is written by another name is a write of the packet */
+	assert_true(load(x, "mylib::fill(Tensor x) -> Tensor\nmylib::fill.into(Tensor x, *, Tensor(a!) dst) -> ()"));
+	assert_int_equal(find(x, CALLEE_FUNCTION, "torch.ops.mylib.fill.into")->kind, FK_OUT);
+	const Fact *f = find(x, CALLEE_FUNCTION, "torch.ops.mylib.fill");
+	assert_true(f->joined && f->kind == FK_FRESH && f->nmutates == 1 && f->mutates[0].sometimes);
 	const Overload *o;
 	assert_int_equal(facts_params(x->f, CALLEE_FUNCTION, S("torch.ops.mylib.foo"), &o), 2);
 	assert_int_equal(o[1].n, 2);
@@ -540,7 +547,7 @@ static void faults(void **state)
 		{"a::b(Tensor x -> Tensor", "my.facts:1:15: expected , or ) before -> Tensor\n"},
 		{"a::b(Tensor x)", "my.facts:1:15: expected -> at the end\n"},
 		{"a::b(Tensor x) ->", "my.facts:1:18: expected a type at the end\n"},
-		{"a::b(Tensor x) -> Tensor Tensor", "my.facts:1:26: expected the end of the line before Tensor\n"},
+		{"a::b(Tensor x) -> Tensor y, Tensor z", "my.facts:1:27: expected the end of the line before , Tensor z\n"},
 		{"a::b(Tensor(a! x) -> Tensor", "my.facts:1:16: expected ) before x) -> Tensor\n"},
 		{"a::b(Tensor(A) x) -> Tensor", "my.facts:1:13: expected an alias set, one letter or *, before A) x) -> Tensor\n"},
 		{"a::b(Tensor(a!) x) -> Tensor(b!)",
