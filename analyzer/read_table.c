@@ -102,12 +102,12 @@ static uint32_t args_at(const Table *t, const RowText *r, uint32_t target)
 	return i == s.n ? i : i + 2;
 }
 
-static Target row_target(Table *t, FxOp op, Str cell)
+static Target row_target(Table *t, FxOp op, Str node, Str cell)
 {
 	static const uint8_t callees[] = {CALLEE_NONE,     CALLEE_NONE,   CALLEE_NONE, CALLEE_FUNCTION,
 	                                  CALLEE_METHOD,   CALLEE_MODULE, CALLEE_NONE};
 	if (op == FX_CALL_FUNCTION)
-		return target_of_object(cell, t->f.r->scratch);
+		return target_of_object(cell, node, t->f.r->scratch);
 	while (op == FX_PLACEHOLDER && cell.n && cell.p[0] == '*')
 		cell = str_sub(cell, 1, cell.n);
 	return (Target){(Callee)callees[op], cell};
@@ -140,7 +140,7 @@ static bool read_row(Table *t, RowText *r)
 	uint32_t target = skip_blanks(s, name_end), at = args_at(t, r, target);
 	if (at == s.n)
 		return fail(r, target, "the row is cut off before its arguments");
-	row.target = row_target(t, row.op, str_trim(str_sub(s, target, at)));
+	row.target = row_target(t, row.op, row.name, str_trim(str_sub(s, target, at)));
 	Arg args, kwargs;
 	fx_statement(f);
 	if (!fx_value(f, VALUE_REPR, s, &at, &args))

@@ -14,6 +14,42 @@ static bool is_operator(Str name)
 	return false;
 }
 
+typedef struct FunctionPath {
+	Str name, path;
+} FunctionPath;
+
+static Str path_in(const FunctionPath *table, uint32_t n, Str name)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (str_eq(table[i].name, name))
+			return table[i].path;
+	return (Str){0};
+}
+
+static Str builtin_path(Str name)
+{
+	static const FunctionPath table[] = {
+#define BUILTIN_FUNCTION(name, path) {STR_INIT(name), STR_INIT(path)},
+#define PYTHON_FUNCTION(name, path)
+#include "functions.def"
+#undef BUILTIN_FUNCTION
+#undef PYTHON_FUNCTION
+	};
+	return path_in(table, sizeof table / sizeof *table, name);
+}
+
+static Str python_path(Str name)
+{
+	static const FunctionPath table[] = {
+#define BUILTIN_FUNCTION(name, path)
+#define PYTHON_FUNCTION(name, path) {STR_INIT(name), STR_INIT(path)},
+#include "functions.def"
+#undef BUILTIN_FUNCTION
+#undef PYTHON_FUNCTION
+	};
+	return path_in(table, sizeof table / sizeof *table, name);
+}
+
 static Target target(Callee callee, Str name)
 {
 	return (Target){callee, name};
@@ -127,7 +163,35 @@ static Target plain_target(Str object, Arena *scratch)
 	return target(CALLEE_FUNCTION, dotted(scratch, S("torch.ops"), object));
 }
 
-Target target_of_object(Str object, Arena *scratch)
+/* add_1 -> add: node names are the function's name with a number. */
+static Str without_number(Str s)
+{
+	uint32_t n = s.n;
+	while (n && s.p[n - 1] >= '0' && s.p[n - 1] <= '9')
+		n--;
+	return n < s.n && n > 1 && s.p[n - 1] == '_' ? str_sub(s, 0, n - 1) : s;
+}
+
+/* <function NAME at 0x...>. Functions of torch.nn.functional that choose between two print the chooser's name
+ * (torch/_jit_internal.py: boolean_dispatch); there the node's name tells which one it is. */
+static Target python_target(Str name, Str node)
+{
+	Str method = S("Tensor.");
+	if (str_starts(name, method))
+		return target(CALLEE_METHOD, str_sub(name, method.n, name.n));
+	Str path = python_path(str_eq(name, S("boolean_dispatch.<locals>.fn")) ? without_number(node) : name);
+	return target(CALLEE_FUNCTION, path.n ? path : name);
+}
+
+static Target builtin_target(Str name, Arena *scratch)
+{
+	if (is_operator(name))
+		return target(CALLEE_OPERATOR, name);
+	Str path = builtin_path(name);
+	return target(CALLEE_FUNCTION, path.n ? path : dotted(scratch, S("torch._C._nn"), name));
+}
+
+Target target_of_object(Str object, Str node, Arena *scratch)
 {
 	if (!object.n || object.p[0] != '<')
 		return plain_target(object, scratch);
@@ -135,7 +199,9 @@ Target target_of_object(Str object, Arena *scratch)
 	if (method.n)
 		return target(CALLEE_METHOD, method);
 	Str name = target_object_name(object, scratch);
-	if (str_starts(object, S("<built-in function ")) && is_operator(name))
-		return target(CALLEE_OPERATOR, name);
+	if (str_starts(object, S("<built-in function ")))
+		return builtin_target(name, scratch);
+	if (str_starts(object, S("<function ")))
+		return python_target(name, node);
 	return target(CALLEE_FUNCTION, name);
 }

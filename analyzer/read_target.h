@@ -16,8 +16,9 @@ typedef struct Target {
 Target target_of_path(Str path);
 /* Target of a call_function in a table: str() of the Python object: <built-in function add>,
  * <built-in method relu of type object at 0x...>, <function gelu at 0x...>, aten.add.Tensor, <class 'float'>.
- * A function that prints no module keeps its plain name, "gelu". */
-Target target_of_object(Str object, Arena *scratch);
+ * These print no module: it comes from functions.def, and a function that is not there keeps its plain name.
+ * `node` is the name of the node that calls it. */
+Target target_of_object(Str object, Str node, Arena *scratch);
 /* The same for an object that is no callee, as it stands among arguments: <class 'float'> is "float",
  * <Reduction.MEAN: 1> is "Reduction.MEAN". Never empty. */
 Str target_object_name(Str object, Arena *scratch);

@@ -438,9 +438,16 @@ static void callees_that_print_as_objects(void **state)
 		{OBJECT("<built-in function getitem>"), TARGETED("operator getitem(%x, 'T')")},
 		{OBJECT("<built-in function setitem>"), TARGETED("operator setitem(%x, 'T')")},
 		{OBJECT("<built-in function getattr>"), TARGETED("attr T(%x)")},
-		{OBJECT("<built-in function gelu>"), TARGETED("function gelu(%x, 'T')")},
+		{OBJECT("<built-in function gelu>"), TARGETED("function torch._C._nn.gelu(%x, 'T')")},
+		{OBJECT("<built-in function _set_grad_enabled>"), TARGETED("function torch._C._set_grad_enabled(%x, 'T')")},
+		{OBJECT("<built-in function linalg_inv>"), TARGETED("function torch._C._linalg.linalg_inv(%x, 'T')")},
+		{OBJECT("<built-in function trunc>"), TARGETED("function math.trunc(%x, 'T')")},
+		{OBJECT("<built-in function len>"), TARGETED("function len(%x, 'T')")},
+		{OBJECT("<function helper at 0x7f50e89fc420>"), TARGETED("function helper(%x, 'T')")},
+		{OBJECT("<function einsum at 0x7f50e89fc420>"), TARGETED("function torch.functional.einsum(%x, 'T')")},
+		{OBJECT("<function Tensor.split at 0x7f50e89fc420>"), TARGETED("method split(%x, 'T')")},
 		{OBJECT("<built-in method relu of type object at 0x7f50e89fc420>"), TARGETED("function torch.relu(%x, 'T')")},
-		{OBJECT("<function gelu at 0x7f50e89fc420>"), TARGETED("function gelu(%x, 'T')")},
+		{OBJECT("<function gelu at 0x7f50e89fc420>"), TARGETED("function torch.nn.functional.gelu(%x, 'T')")},
 		{OBJECT("<function f.<locals>.g at 0x7f50e89fc420>"), TARGETED("function f.<locals>.g(%x, 'T')")},
 		{OBJECT("aten.add.Tensor"), TARGETED("function torch.ops.aten.add.Tensor(%x, 'T')")},
 		{OBJECT("<OpOverload(op='aten.add', overload='Tensor')>"), TARGETED("function torch.ops.aten.add.Tensor(%x, 'T')")},
@@ -455,6 +462,10 @@ static void callees_that_print_as_objects(void **state)
 	};
 	for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		table_is(*state, cases[i].text, cases[i].want);
+	table_is(*state,
+	         HEAD "placeholder  x  x  ()  {}\ncall_function  max_pool2d_1  <function boolean_dispatch.<locals>.fn at 0x7f>  (x,)  {}\n"
+	         "output  output  output  (max_pool2d_1,)  {}\n",
+	         "  %x = placeholder x\n  %max_pool2d_1 = call function torch.nn.functional.max_pool2d(%x)\n  return %max_pool2d_1\n");
 	assert_int_equal(((Env *)*state)->diags.unread.n, 0);
 }
 
