@@ -345,13 +345,13 @@ static Value member_value(Flow *f, NodeId id, const Fact *fact, char shape, int 
 	}
 }
 
-/* Which of two alternative result shapes this call has: the printed annotation tells, else how it is used. */
+/* Which of two alternative result shapes this call has: its type tells, printed or computed, else how it is used. */
 static uint32_t alternative(const Flow *f, NodeId id, const Fact *fact)
 {
 	const FactOuts *o = &fact->outs;
 	if (o->nalts < 2)
 		return 0;
-	bool single = typed_tensor(f, id) || (!f->annotated && !f->indexed[id.i]);
+	bool single = node_type(f, id)->kind == TK_TENSOR || (!f->annotated && !f->indexed[id.i] && !f->nt->nelems[id.i]);
 	for (uint32_t i = 0; i < 2; i++)
 		if ((o->n[i] == 1 && o->member[i][0] == 't') == single)
 			return i;
