@@ -76,6 +76,50 @@ static void narrow_version(Graph *g, bool hash)
 		g->torch.lo = 201;
 }
 
+/* What prints without quotes and yet is no string: a device, str() of which is cuda:0, and the operator that a
+ * higher-order operator calls, str() of which leaves torch.ops out. The code form has device(type='cuda', index=0) and
+ * torch.ops.aten.add.Tensor. */
+static void restore_device(FxReader *f, Arg *a)
+{
+	Names *names = f->r->program->names;
+	Str s = sym_str(names, a->u.sym);
+	uint32_t colon = str_find_char(s, ':', 0);
+	Arg kids[2] = {{.kind = AR_STR, .key = sym_intern(names, S("type")), .u.sym = sym_intern(names, str_sub(s, 0, colon))},
+	               {.kind = AR_INT, .key = sym_intern(names, S("index"))}};
+	bool index = colon < s.n && str_to_i64(str_sub(s, colon + 1, s.n), &kids[1].u.num);
+	if (colon < s.n && !index)
+		return;
+	Sym key = a->key;
+	*a = graph_compound(f->g, AR_CALL, sym_intern(names, S("device")), kids, 1 + index);
+	a->key = key;
+}
+
+static void restore_operator(FxReader *f, Arg *a)
+{
+	Names *names = f->r->program->names;
+	Str s = sym_str(names, a->u.sym);
+	uint32_t dot = str_find_char(s, '.', 0), second = str_find_char(s, '.', dot + 1);
+	if (!str_is_ident(str_sub(s, 0, dot)) || !str_is_ident(str_sub(s, dot + 1, second)) ||
+	    !str_is_ident(str_sub(s, second + 1, s.n)))
+		return;
+	a->kind = AR_NAME;
+	a->u.sym = sym_intern(names, str_printf(f->r->scratch, "torch.ops." STR_FMT, STR_ARG(s)));
+}
+
+static void restore_objects(FxReader *f, FxRow *row)
+{
+	bool higher = str_starts(row->target.name, S("torch.ops.higher_order."));
+	Sym device = sym_intern(f->r->program->names, S("device"));
+	for (uint32_t i = 0; i < row->nargs; i++) {
+		if (row->args[i].kind != AR_STR)
+			continue;
+		if (sym_eq(row->args[i].key, device))
+			restore_device(f, &row->args[i]);
+		else if (higher)
+			restore_operator(f, &row->args[i]);
+	}
+}
+
 /* (args = (...), kwargs = {...}) */
 static bool read_call_args(FxReader *f, Statement *st, uint32_t at, FxRow *row)
 {
@@ -97,6 +141,7 @@ static bool read_call_args(FxReader *f, Statement *st, uint32_t at, FxRow *row)
 	if (!take(st->s, &at, S(")")) || skip_blanks(st->s, at) != st->s.n)
 		return fail(st, at, "text behind the kwargs");
 	row->args = fx_join_args(f, &args, &kwargs, &row->nargs);
+	restore_objects(f, row);
 	return true;
 }
 

@@ -172,7 +172,7 @@ static Arg name_arg(ValueReader *v, Str w)
 	return str_find_char(w, '.', 0) == w.n ? unbound_arg(v, w) : arg_word(v, AR_NAME, w);
 }
 
-/* (1+2j), 2j, -0-inf*j: complex numbers are kept as their text. End of it, or at. */
+/* (1+2j), 2j: end of the complex number at s.p[at], or at. */
 static uint32_t complex_end(Str s, uint32_t at)
 {
 	enum { LONGEST = 80 };
@@ -190,6 +190,22 @@ static uint32_t complex_end(Str s, uint32_t at)
 	if (at_char(s, i) != 'j' || i == start || (paren && at_char(s, i + 1) != ')'))
 		return at;
 	return i + 1 + paren;
+}
+
+/* (1+2j) is what Python reads it as: a sum; 2j alone is kept as its text. */
+static Arg complex_arg(ValueReader *v, Str s)
+{
+	if (s.p[0] != '(')
+		return arg_word(v, AR_NAME, s);
+	s = str_sub(s, 1, s.n - 1);
+	uint32_t i = s.n - 1;
+	while (i && ((s.p[i] != '+' && s.p[i] != '-') || s.p[i - 1] == 'e'))
+		i--;
+	Arg kids[2];
+	if (!i || !constant_arg(v, str_sub(s, 0, i), &kids[0]))
+		return arg_word(v, AR_NAME, s);
+	kids[1] = arg_word(v, AR_NAME, str_sub(s, i + 1, s.n));
+	return graph_compound(v->g, AR_EXPR, sym_intern(v->names, s.p[i] == '+' ? S("add") : S("sub")), kids, 2);
 }
 
 /* End of the string literal whose opening quote is s.p[at]; 0 when it does not end. */
@@ -379,7 +395,7 @@ static Step repr_step(ValueReader *v, Str s, uint32_t *at, Sym key, Arg *out)
 	char c = at_char(s, i);
 	bool fraction;
 	if ((end = complex_end(s, i)) > i) {
-		*out = arg_word(v, AR_NAME, str_sub(s, i, end));
+		*out = complex_arg(v, str_sub(s, i, end));
 	} else if (opens(c)) {
 		*at = i + 1;
 		return open_bracket(v, bracket_kind(c), closer(c), (Sym){0}, key, i) ? STEP_OPENED : STEP_FAILED;
@@ -433,7 +449,9 @@ static Arg raw_word(ValueReader *v, Str w)
 		return a;
 	if (w.n && w.p[0] == '<' && target_object_end(w, 0) == w.n)
 		return arg_word(v, AR_NAME, target_object_name(w, v->scratch));
-	if ((w.n && complex_end(w, 0) == w.n) || (str_starts(w, S("torch.")) && dotted_end(w, 0) == w.n))
+	if (w.n && complex_end(w, 0) == w.n)
+		return complex_arg(v, w);
+	if (str_starts(w, S("torch.")) && dotted_end(w, 0) == w.n)
 		return arg_word(v, AR_NAME, w);
 	return arg_word(v, AR_STR, w);
 }

@@ -190,11 +190,11 @@ static void values_without_quotes(void **state)
 		{CALL("%x, batch {must} be 'positive', shape", ""), CALLED("%x, 'batch {must} be 'positive'', 'shape'")},
 		{CALL("%x, , %y", ""), CALLED("%x, '', %y")},
 		{CALL("%x, %d items", ""), CALLED("%x, '%d items'")},
-		{CALL("%x, torch.float32, cpu, (1+2j)", ""), CALLED("%x, torch.float32, 'cpu', (1+2j)")},
+		{CALL("%x, torch.float32, cpu, (1+2j)", ""), CALLED("%x, torch.float32, 'cpu', add(1, 2j)")},
 		{CALL("%x, <class 'float'>, <function g at 0x7f1>", ""), CALLED("%x, float, g")},
 		{CALL("%x, 18446744073709551615", ""), CALLED("%x, 18446744073709551615")},
 		{CALL("%x", "dtype: torch.float64, device: cuda:0, dim: (0, 1), mode: nearest"),
-	     CALLED("%x, dtype=torch.float64, device='cuda:0', dim=(0, 1), mode='nearest'")},
+	     CALLED("%x, dtype=torch.float64, device=device(type='cuda', index=0), dim=(0, 1), mode='nearest'")},
 		{CALL("%x", "out: {a: %y, b: [%x]}"), CALLED("%x, out={'a': %y, 'b': [%x]}")},
 		{CALL("%x, {0: %y}", ""), CALLED("%x, {0: %y}")},
 	};
@@ -215,6 +215,11 @@ static void callees_in_the_words_of_the_ir(void **state)
 	graph_is(*state, TARGET("builtins.len"), TARGETED("function len(%x, 'shape')"));
 	graph_is(*state, TARGET("__main__.helper"), TARGETED("function __main__.helper(%x, 'shape')"));
 	graph_is(*state, TARGET("torch.ops.higher_order.cond"), TARGETED("function torch.ops.higher_order.cond(%x, 'shape')"));
+	graph_is(*state,
+	         "graph():\n" NODE "    %f : [num_users=1] = call_function[target=torch.ops.higher_order.auto_functionalized](args = "
+	         "(proj.bump.default, a b.c.d), kwargs = {x: %x, device: cpu})\n    return (f,)\n",
+	         TARGETED("function torch.ops.higher_order.auto_functionalized(torch.ops.proj.bump.default, 'a b.c.d', x=%x, "
+	                  "device=device(type='cpu'))"));
 }
 
 static void outputs_are_flattened_with_their_places(void **state)
@@ -475,7 +480,7 @@ static void values_of_a_table(void **state)
 		const char *text, *want;
 	} cases[] = {
 		{"(x, 'a  (b', \"it's\", b'q', 'c\\'d')", "%x, 'a  (b', 'it's', 'q', 'c\\'d'"},
-		{"(x, (1+2j), -inf, nan, 1e-06, 2j)", "%x, (1+2j), -inf, nan, 9.9999999999999995e-07, 2j"},
+		{"(x, (1+2j), (-1.5-infj), -inf, nan, 1e-06, 2j)", "%x, add(1, 2j), sub(-1.5, infj), -inf, nan, 9.9999999999999995e-07, 2j"},
 		{"(x, slice(None, y, None), Ellipsis, [y, (x,)])", "%x, slice(None, %y, None), ..., [%y, (%x,)]"},
 		{"(x, device(type='cuda', index=0), torch.float32, torch.Size([2, 3]))",
 	     "%x, device(type='cuda', index=0), torch.float32, torch.Size([2, 3])"},
