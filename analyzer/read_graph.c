@@ -200,7 +200,7 @@ static bool read_node(FxReader *f, Statement *st)
 {
 	FxRow row = {.name = statement_name(st->s), .at = st->at, .end = st->end};
 	uint32_t at = skip_blanks(st->s, 0) + 1 + row.name.n, users_end;
-	bool hash;
+	bool hash = false;
 	fx_statement(f);
 	if (!row.name.n || !take(st->s, &at, S(":")))
 		return fail(st, at, "no node: a name and a colon were expected");
