@@ -25,12 +25,16 @@ typedef enum PrefixStyle {
 	PREFIX_2_0,       /* [date] torch._dynamo...: [INFO], first line only */
 	PREFIX_2_1,       /* [date] [0/0] torch._dynamo....__graph_code: [DEBUG], every line; also 2.2 */
 	PREFIX_2_3,       /* V1201 02:01:38.906000 8725 file:line] [0/0_1] [__graph_code], every line */
-	PREFIX_FORMAT     /* TORCH_LOGS_FORMAT: first line only */
+	PREFIX_FORMAT,    /* TORCH_LOGS_FORMAT, pytest's captured log: first line only */
+	PREFIX_DEBUG_LOG  /* [aot_autograd.py:1321 DEBUG], first line only: aot_model___N_debug.log of 2.0 to 2.2 */
 } PrefixStyle;
+Str prefix_style_name(PrefixStyle p);
 
 /* A run of bytes of the source, without the line end; one or more per line of the artifact. */
 typedef struct Piece {
-	uint32_t src, n;
+	uint32_t src;
+	uint32_t n : 31;
+	uint32_t joins : 1; /* goes on with the line of the piece before: a terminal wrapped it, or a writer tore it */
 } Piece;
 
 typedef struct Artifact {
@@ -52,6 +56,8 @@ typedef struct Artifact {
 	uint32_t npieces;
 	uint32_t order;      /* position among the records of its process: when it was printed */
 	bool open_end;       /* the file or the record ends inside it */
+	bool cut_head;       /* its first lines are missing: no header by which it could be named */
+	bool flat;           /* all indentation was lost: artifact_text puts it back by keyword */
 } Artifact;
 
 typedef struct Artifacts {
@@ -64,8 +70,8 @@ void artifacts_init(Artifacts *t, Arena *a);
 /* Cuts one source into artifacts and appends them. Text that belongs to no artifact is foreign and not an error.
  * Damage inside a recognised artifact is told through diags. */
 void split_source(Artifacts *t, const Sources *sources, FileId file, const Config *cfg, Diags *diags);
-/* The body of an artifact as clean text: pieces joined with '\n', ANSI codes (whole, ESC lost inside annotations), no-break
- * spaces and tabs in the indentation replaced, with the way back to the source. */
+/* The body of an artifact as clean text: its lines joined with '\n', ANSI codes (whole, or with the ESC lost) dropped, no-break
+ * spaces, tabs in the indentation and HTML entities replaced, lost indentation put back, with the way back to the source. */
 Text artifact_text(const Artifact *art, const Sources *sources, Arena *scratch);
 /* The stable text of --dump=split: a line per artifact. */
 void split_dump(const Artifacts *t, const Sources *sources, Buf *out);

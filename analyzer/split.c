@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: MIT */
+#include "split.h"
+
+#include <stdlib.h>
+
+#include "split_block.h"
+#include "split_lines.h"
+
+enum {
+	RECORDS_OPEN = 64,     /* records that may be open at once: threads, ranks and artifacts that take turns */
+	BLOCK_LINES = 1 << 12, /* free text is cut at headers when it is longer than this */
+	PID_MOST = 1 << 26     /* larger numbers are thread ids (PyTorch 2.3 to 2.5), which are addresses */
+};
+
+Str artifact_kind_name(ArtifactKind k)
+{
+	static const Str names[] = {
+#define ARTIFACT(id, word) STR_INIT(word),
+#include "artifacts.def"
+#undef ARTIFACT
+	};
+	return names[k];
+}
+
+typedef struct Style {
+	Str name;
+	VersionSpan torch;
+} Style;
+
+static const Style styles[] = {
+#define STYLE(id, word, lo, hi) {STR_INIT(word), {lo, hi}},
+#include "prefix_styles.def"
+#undef STYLE
+};
+
+Str prefix_style_name(PrefixStyle p)
+{
+	return styles[p].name;
+}
+
+void artifacts_init(Artifacts *t, Arena *a)
+{
+	*t = (Artifacts){.a = a};
+	VEC_PUSH(a, &t->v, ((Artifact){0}));
+}
+
+/* ---- records ---- */
+
+/* Lines that were written together, or the free text between them. */
+typedef struct Record {
+	Mark mark;
+	Str label;
+	uint64_t key;      /* hash of what record_is compares */
+	uint32_t touched;  /* line number when the last line came */
+	bool open, joined; /* joined: some line has several pieces */
+	bool skipped;      /* nothing in it can be an artifact: its lines are not kept */
+	VEC(Piece) pieces;
+	Str frame_name, frame_file; /* see Block */
+	uint32_t frame_line;
+	Title title;
+} Record;
+
+typedef struct Process {
+	Str name;
+	VersionSpan torch;
+	uint32_t records;
+} Process;
+
+typedef struct Splitter {
+	Artifacts *out;
+	Arena *scratch;
+	const Source *src;
+	FileId file;
+	bool special;
+	VEC(Record) records;
+	VEC(Process) processes; /* slot 0: not known */
+	Map process_at;
+	uint32_t last;          /* record of the line before, plus 1 */
+	uint32_t clock;
+	uint32_t seen[sizeof styles / sizeof *styles]; /* lines of each prefix style */
+} Splitter;
+
+static uint64_t record_key(const Mark *m, Str label)
+{
+	uint64_t h = hash_bytes(m->every, label.p, label.n);
+	if (!m->every)
+		return h;
+	h = hash_bytes(h, m->number.p, m->number.n);
+	h = hash_bytes(h, m->tag.p, m->tag.n);
+	h = hash_bytes(h, m->trace.p, m->trace.n);
+	return hash_bytes(h, m->rank.p, m->rank.n);
+}
+
+static bool record_is(const Record *r, const Mark *m, Str label)
+{
+	bool same = r->open && r->mark.every == m->every && str_eq(r->label, label);
+	return same && (!m->every || (str_eq(r->mark.number, m->number) && str_eq(r->mark.tag, m->tag) &&
+	                              str_eq(r->mark.trace, m->trace) && str_eq(r->mark.rank, m->rank)));
+}
+
+/* The open record that a line may belong to: by rank, process or thread, artifact and trace id; free text by label. */
+static Record *record_find(Splitter *s, const Mark *m, Str label)
+{
+	if (s->last && record_is(&s->records.v[s->last - 1], m, label))
+		return &s->records.v[s->last - 1];
+	uint64_t key = record_key(m, label);
+	for (uint32_t i = 0; i < s->records.n; i++)
+		if (s->records.v[i].key == key && record_is(&s->records.v[i], m, label)) {
+			s->last = i + 1;
+			return &s->records.v[i];
+		}
+	return NULL;
+}
+
+/* ---- processes ---- */
+
+static Str process_text(Splitter *s, const Mark *m, Str label)
+{
+	char text[128];
+	Buf b = {.a = s->scratch, .p = text, .cap = sizeof text};
+	uint32_t pid;
+	if (label.n)
+		buf_add(&b, label);
+	if (m->rank.n) {
+		buf_add(&b, b.n ? S(":rank") : S("rank"));
+		buf_add(&b, m->rank);
+	}
+	if (str_to_u32(m->number, &pid) && pid < PID_MOST) {
+		if (b.n)
+			buf_char(&b, ':');
+		buf_add(&b, m->number);
+	}
+	return str_copy(s->scratch, buf_str(&b));
+}
+
+static Process *process_of(Splitter *s, Str name)
+{
+	uint64_t h = hash_bytes(1, name.p, name.n);
+	uint32_t i = name.n ? map_get(&s->process_at, h) : 0;
+	if (name.n && !i) {
+		i = s->processes.n;
+		VEC_PUSH(s->scratch, &s->processes, ((Process){.name = str_copy(s->out->a, name)}));
+		map_put(&s->process_at, h, i);
+	}
+	return &s->processes.v[i];
+}
+
+/* ---- versions ---- */
+
+static VersionSpan span_and(VersionSpan a, VersionSpan b)
+{
+	VersionSpan r = {a.lo > b.lo ? a.lo : b.lo, a.hi && (!b.hi || a.hi < b.hi) ? a.hi : b.hi};
+	return r.hi && r.lo > r.hi ? a : r; /* they contradict one another: the first counts */
+}
+
+/* Since 2.8 graphs have a UUID behind their number: __compiled_fn_2_9dd0b50c_71a6_4de7_bed3_ffa13c188107 */
+static bool has_uuid(Str name)
+{
+	static const Str shape = STR_INIT("_xxxxxxxx_xxxx_xxxx_xxxx_xxxxxxxxxxxx");
+	if (name.n <= shape.n || !str_has(name, S("compiled_fn_")))
+		return false;
+	Str tail = str_sub(name, name.n - shape.n, name.n);
+	for (uint32_t i = 0; i < shape.n; i++) {
+		char c = tail.p[i];
+		bool hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+		if (shape.p[i] == '_' ? c != '_' : !hex)
+			return false;
+	}
+	return true;
+}
+
+typedef enum SignAt { SIGN_NAME_START, SIGN_TAG, SIGN_HEAD_START } SignAt;
+
+static VersionSpan span_of(const Splitter *s, const Artifact *a)
+{
+	static const struct {
+		SignAt at;
+		Str text;
+		VersionSpan torch;
+	} signs[] = {
+#define SIGN(where, text, lo, hi) {SIGN_##where, STR_INIT(text), {lo, hi}},
+#include "split_signs.def"
+#undef SIGN
+	};
+	VersionSpan v = span_and(styles[a->prefix].torch, a->torch);
+	Str head = str_sub(s->src->text, a->at, a->end);
+	for (uint32_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+		bool has = signs[i].at == SIGN_TAG ? str_eq(a->tag, signs[i].text)
+		           : str_starts(signs[i].at == SIGN_HEAD_START ? head : a->name, signs[i].text);
+		if (has)
+			v = span_and(v, signs[i].torch);
+	}
+	if (has_uuid(a->name))
+		v = span_and(v, (VersionSpan){208, 0});
+	/* one graph a compilation under graph_code since 2.9: this is one of its variants of before */
+	if (str_eq(a->tag, S("graph_code")) && str_eq(a->name, S("tensorify_python_scalars")))
+		v = span_and(v, (VersionSpan){0, 208});
+	return v;
+}
+
+/* What the prefix itself says beyond its style. */
+static VersionSpan span_of_mark(const Mark *m)
+{
+	uint32_t pid;
+	VersionSpan v = styles[m->style].torch;
+	if (m->style == PREFIX_2_3 && !(str_to_u32(m->number, &pid) && pid < PID_MOST))
+		v = span_and(v, (VersionSpan){0, 205});
+	if (m->style == PREFIX_2_1 && str_find_char(m->trace, '_', 0) < m->trace.n)
+		v = span_and(v, (VersionSpan){202, 202});
+	return v;
+}
+
+/* ---- from records to artifacts ---- */
+
+/* First piece of each line, where some lines have more than one. */
+static uint32_t *line_starts(Splitter *s, const Record *r, uint32_t *n)
+{
+	*n = r->pieces.n;
+	if (!r->joined)
+		return NULL;
+	uint32_t *start = NEW_N(s->scratch, uint32_t, r->pieces.n + 1);
+	*n = 0;
+	for (uint32_t i = 0; i < r->pieces.n; i++)
+		if (!r->pieces.v[i].joins)
+			start[(*n)++] = i;
+	start[*n] = r->pieces.n;
+	return start;
+}
+
+/* A log ends its lines: text that stops without a line end was cut. */
+static bool is_torn_end(const Splitter *s, const Artifact *a)
+{
+	Str t = s->src->text;
+	if (!a->npieces || !t.n || t.p[t.n - 1] == '\n' || a->prefix == PREFIX_NONE)
+		return false;
+	const Piece *p = &a->pieces[a->npieces - 1];
+	return p->src + p->n == t.n;
+}
+
+static void record_close(Splitter *s, Record *r)
+{
+	if (!r->open)
+		return;
+	r->open = false;
+	if (r->pieces.n && !r->skipped) {
+		Process *p = process_of(s, process_text(s, &r->mark, r->label));
+		Block b = {
+			.out = s->out, .src = s->src, .file = s->file, .scratch = s->scratch, .piece = r->pieces.v, .special = s->special,
+			.whole = r->mark.every, .mark = r->mark, .process = p->name,
+			.frame_name = r->frame_name, .frame_file = r->frame_file, .frame_line = r->frame_line, .title = r->title,
+		};
+		b.start = line_starts(s, r, &b.n);
+		uint32_t from = s->out->v.n;
+		block_cut(&b);
+		r->frame_name = b.frame_name;
+		r->frame_file = b.frame_file;
+		r->frame_line = b.frame_line;
+		r->title = b.title;
+		for (uint32_t i = from; i < s->out->v.n; i++) {
+			Artifact *a = &s->out->v.v[i];
+			a->open_end |= is_torn_end(s, a);
+			a->torch = span_of(s, a);
+			p->torch = span_and(p->torch, a->torch);
+		}
+		if (s->out->v.n > from)
+			p->torch = span_and(p->torch, span_of_mark(&r->mark));
+	}
+	r->pieces.n = 0;
+	r->joined = false;
+}
+
+/* A slot of the table of records: a closed one, or that of the record that waited longest. */
+static Record *record_slot(Splitter *s)
+{
+	Record *oldest = NULL;
+	for (uint32_t i = 0; i < s->records.n; i++) {
+		Record *r = &s->records.v[i];
+		if (!r->open)
+			return r;
+		if (!oldest || r->touched < oldest->touched)
+			oldest = r;
+	}
+	if (s->records.n == RECORDS_OPEN) {
+		record_close(s, oldest);
+		return oldest;
+	}
+	VEC_PUSH(s->scratch, &s->records, ((Record){0}));
+	return &s->records.v[s->records.n - 1];
+}
+
+static Record *record_open(Splitter *s, const Mark *m, Str label)
+{
+	Record *r = record_slot(s);
+	*r = (Record){.mark = *m, .label = label, .key = record_key(m, label), .open = true, .pieces = r->pieces, .title = title_none};
+	r->pieces.n = 0;
+	r->skipped = m->every && (m->structured || (m->artifact && tag_role(m->tag) == TAG_SKIP));
+	s->last = (uint32_t)(r - s->records.v) + 1;
+	return r;
+}
+
+static void record_add(Splitter *s, Record *r, const LogLine *l)
+{
+	r->touched = s->clock;
+	if (r->skipped)
+		return;
+	for (uint32_t i = 0; i < l->npieces; i++)
+		VEC_PUSH(s->scratch, &r->pieces, l->piece[i]);
+	r->joined |= l->npieces > 1;
+}
+
+/* ---- lines ---- */
+
+/* Does the text begin a record even if its prefix is that of the line before? */
+static bool begins_record(Str text)
+{
+	if (!text.n || text.p[0] == ' ')
+		return false;
+	Head h = head_of(str_rtrim(text));
+	switch (h) {
+	case HEAD_TRACED:
+	case HEAD_SIZES:
+	case HEAD_BREAK:
+	case HEAD_RECOMPILE:
+	case HEAD_META:
+	case HEAD_OUTPUT:
+	case HEAD_OUTPUT_PATH:
+	case HEAD_BYTECODE:
+	case HEAD_SIDE:
+		return true;
+	case HEAD_GUARDS:
+		return str_starts(text, S("GUARDS:"));
+	default:
+		return false;
+	}
+}
+
+/* Guards of 2.1 and 2.2 are a record each; they follow their header with other times. */
+static bool is_many(const Mark *m)
+{
+	return m->artifact && tag_role(m->tag) == TAG_GUARDS;
+}
+
+static void add_marked(Splitter *s, const LogLine *l)
+{
+	Record *r = record_find(s, &l->mark, l->label);
+	bool same = r && (str_eq(r->mark.text, l->mark.text) || is_many(&l->mark));
+	if (!same || begins_record(l->text)) {
+		if (r)
+			record_close(s, r);
+		r = record_open(s, &l->mark, l->label);
+	}
+	record_add(s, r, l);
+}
+
+/* Free text, and records whose first line alone has a prefix: they last until the next prefix. */
+static void add_free(Splitter *s, const LogLine *l)
+{
+	Record *r = record_find(s, &l->mark, l->label);
+	bool begins = l->mark.style != PREFIX_NONE;
+	if (r && !begins && r->pieces.n > BLOCK_LINES)
+		begins = begins_record(l->text);
+	if (r && begins) {
+		record_close(s, r);
+		Record old = *r;
+		r = record_open(s, &l->mark, l->label);
+		r->frame_name = old.frame_name;
+		r->frame_file = old.frame_file;
+		r->frame_line = old.frame_line;
+		if (l->mark.style == PREFIX_DEBUG_LOG && old.mark.style == PREFIX_DEBUG_LOG)
+			r->title = old.title;
+	} else if (!r) {
+		r = record_open(s, &l->mark, l->label);
+	}
+	record_add(s, r, l);
+}
+
+/* A line of TORCH_TRACE: the payload of the one before it ends. */
+static void end_payload(Splitter *s, const LogLine *l)
+{
+	Mark none = {0};
+	Record *r = record_find(s, &none, l->label);
+	if (r)
+		record_close(s, r);
+}
+
+static int by_place(const void *x, const void *y)
+{
+	const Artifact *a = x, *b = y;
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	return a->end < b->end ? -1 : a->end > b->end;
+}
+
+/* Free text is of the program that wrote the rest of the file: by the prefix style when there is one, else by what any part
+ * of it says. */
+static VersionSpan span_of_file(const Splitter *s)
+{
+	VersionSpan v = s->processes.v[0].torch;
+	uint32_t kinds = 0;
+	bool dated = s->seen[PREFIX_2_1] > 0; /* loggers without an artifact print in 2.1 as in 2.0 */
+	for (uint32_t i = PREFIX_NONE + 1; i < sizeof styles / sizeof *styles; i++)
+		if (s->seen[i] && !(i == PREFIX_2_0 && dated)) {
+			kinds++;
+			v = styles[i].torch;
+		}
+	return kinds < 2 ? v : (VersionSpan){0};
+}
+
+static void finish(Splitter *s, uint32_t from)
+{
+	Artifacts *t = s->out;
+	if (t->v.n > from)
+		qsort(t->v.v + from, t->v.n - from, sizeof *t->v.v, by_place);
+	VersionSpan file = span_of_file(s);
+	bool one = s->processes.n == 2; /* all free text is of the only process that has a name */
+	for (uint32_t i = from; i < t->v.n; i++) {
+		Artifact *a = &t->v.v[i];
+		Process *p = process_of(s, a->process);
+		a->order = ++p->records;
+		if (a->process.n || a->prefix != PREFIX_NONE)
+			a->torch = span_and(a->torch, p->torch);
+		else
+			a->torch = span_and(a->torch, one ? s->processes.v[1].torch : file);
+	}
+}
+
+void split_source(Artifacts *t, const Sources *sources, FileId file, const Config *cfg, Diags *diags)
+{
+	(void)cfg;
+	Arena scratch = arena_new(t->a->budget);
+	const Source *src = source_get(sources, file);
+	LineReader lines = lines_new(src, &scratch);
+	Splitter s = {.out = t, .scratch = &scratch, .src = src, .file = file, .special = lines.special, .process_at = {.a = &scratch}};
+	uint32_t from = t->v.n;
+	VEC_PUSH(&scratch, &s.processes, ((Process){0}));
+	for (LogLine *l; lines_next(&lines, &l); s.clock++) {
+		s.seen[l->mark.style]++;
+		if (l->mark.structured)
+			end_payload(&s, l);
+		if (l->mark.every)
+			add_marked(&s, l);
+		else
+			add_free(&s, l);
+	}
+	for (uint32_t i = 0; i < s.records.n; i++)
+		record_close(&s, &s.records.v[i]);
+	finish(&s, from);
+	t->torch_lines += lines.torch_lines;
+	if (src->damage.n && diags)
+		diag_truncated(diags, (Span){file, src->text.n, src->text.n}, STR_FMT, STR_ARG(src->damage));
+	arena_free(&scratch);
+}
+
+/* ---- dump ---- */
+
+static void dump_version(Buf *out, VersionSpan v)
+{
+	if (!v.lo && !v.hi)
+		return;
+	buf_add(out, S(" torch="));
+	if (v.lo)
+		buf_printf(out, "%u.%u", v.lo / 100, v.lo % 100);
+	if (v.lo != v.hi)
+		buf_char(out, '-');
+	if (v.hi && v.lo != v.hi)
+		buf_printf(out, "%u.%u", v.hi / 100, v.hi % 100);
+}
+
+static void dump_field(Buf *out, const char *name, Str value)
+{
+	if (value.n)
+		buf_printf(out, " %s=" STR_FMT, name, STR_ARG(value));
+}
+
+static uint32_t line_count(const Artifact *a)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < a->npieces; i++)
+		n += !a->pieces[i].joins;
+	return n;
+}
+
+void split_dump(const Artifacts *t, const Sources *sources, Buf *out)
+{
+	for (uint32_t i = 1; i < t->v.n; i++) {
+		const Artifact *a = &t->v.v[i];
+		const Source *src = source_get(sources, a->file);
+		const Piece *first = &a->pieces[0], *last = &a->pieces[a->npieces - 1];
+		uint32_t from = source_line_col(src, first->src).line, to = source_line_col(src, last->src).line;
+		buf_add(out, src->path);
+		buf_printf(out, ":%u-%u: ", from, to);
+		buf_add(out, artifact_kind_name(a->kind));
+		if (a->name.n)
+			buf_printf(out, " \"" STR_FMT "\"", STR_ARG(a->name));
+		if (a->name_line.n)
+			buf_printf(out, " (" STR_FMT ")", STR_ARG(a->name_line));
+		if (a->compile_id.n)
+			buf_printf(out, " [" STR_FMT "]", STR_ARG(a->compile_id));
+		if (a->attempt)
+			buf_printf(out, " attempt=%u", a->attempt);
+		if (a->aot_id)
+			buf_printf(out, " aot=%u", a->aot_id - 1);
+		dump_field(out, "code", a->code_file);
+		if (a->code_line)
+			buf_printf(out, ":%u", a->code_line);
+		dump_field(out, "tag", a->tag);
+		dump_field(out, "process", a->process);
+		if (a->prefix != PREFIX_NONE)
+			dump_field(out, "prefix", prefix_style_name(a->prefix));
+		dump_version(out, a->torch);
+		LineCol at = source_line_col(src, a->at);
+		buf_printf(out, " at=%u:%u lines=%u order=%u", at.line, at.col, line_count(a), a->order);
+		if (a->open_end)
+			buf_add(out, S(" open-end"));
+		if (a->cut_head)
+			buf_add(out, S(" cut-head"));
+		if (a->flat)
+			buf_add(out, S(" flat"));
+		buf_char(out, '\n');
+	}
+}
