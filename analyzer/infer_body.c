@@ -6,7 +6,7 @@ static GraphId body_of_arg(const Infer *in, const Arg *a)
 	if (a->kind != AR_NODE)
 		return (GraphId){0};
 	const Node *n = graph_node(in->g, a->u.node);
-	return n->kind == NK_GET_ATTR ? graph_child(in->g, n->target) : (GraphId){0};
+	return n->kind == NK_GET_ATTR ? infer_child(in, n->target) : (GraphId){0};
 }
 
 static void add_operand(Infer *in, BodyCall *call, uint32_t *cap, const Arg *a)
@@ -39,7 +39,7 @@ BodyCall infer_body_call(Infer *in, NodeId id)
 	Str target = sym_str(in->names, n->target);
 	uint32_t after = 0;
 	if (n->callee == CALLEE_MODULE) {
-		call.body[0] = graph_child(in->g, n->target);
+		call.body[0] = infer_child(in, n->target);
 		call.n = call.body[0].i ? 1 : 0;
 	}
 	for (uint32_t i = 0; n->callee == CALLEE_FUNCTION && i < n->nargs && call.n < BODIES_MOST; i++) {

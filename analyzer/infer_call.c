@@ -286,6 +286,7 @@ static Str keyword_plain(Str key)
 	} same[] = {
 		{STR_INIT("self"), STR_INIT("input")}, {STR_INIT("axis"), STR_INIT("dim")}, {STR_INIT("keepdims"), STR_INIT("keepdim")},
 		{STR_INIT("dims"), STR_INIT("dim")}, {STR_INIT("tensor"), STR_INIT("input")}, {STR_INIT("x"), STR_INIT("input")},
+		{STR_INIT("shape"), STR_INIT("size")},
 	};
 	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
 		if (str_eq(same[i].from, key))
@@ -568,9 +569,18 @@ TypeId type_number(Types *t, DType cls, ExprId value)
 	return type_intern(t, &(Type){.kind = TK_SYM, .dtype = cls, .sym = value});
 }
 
+bool call_has_room(const Call *c, uint32_t n)
+{
+	return n <= c->in->members_left;
+}
+
 bool call_result_many(Call *c, Result *r, TypeId *v, uint32_t n)
 {
-	(void)c;
+	if (!call_has_room(c, n)) {
+		c->in->members_left = 0;
+		return false;
+	}
+	c->in->members_left -= n;
 	r->many = true;
 	r->v = v;
 	r->n = n;
@@ -729,7 +739,7 @@ static const struct {
 static bool one_result(Call *c, uint32_t k, Result *r)
 {
 	const ShapeKind kind = rules[c->row->shape[k]].kind;
-	if (kind == SK_NONE)
+	if (kind == SK_NONE || (kind == SK_MANY && !c->in->members_left))
 		return true;
 	bool known = rules[c->row->shape[k]].fn(c, r);
 	if (kind == SK_SIZE)
@@ -752,20 +762,51 @@ static bool several_results(Call *c, Result *r)
 	return call_result_many(c, r, v, c->row->nresults);
 }
 
-bool infer_call(Infer *in, NodeId id, Result *r)
+/* Binds the call to the first row that fits; false when none does. */
+static bool call_start(Call *c, Infer *in, NodeId id)
 {
 	const Node *n = graph_node(in->g, id);
 	const ShapeRow *row = shapes_find(in->rules, (Callee)n->callee, sym_str(in->names, n->target));
-	Call c = {.in = in, .t = in->t, .g = in->g, .id = id, .n = n};
-	*r = (Result){0};
-	while (row && !row_fits(&c, row))
+	*c = (Call){.in = in, .t = in->t, .g = in->g, .id = id, .n = n};
+	while (row && !row_fits(c, row))
 		row = row->next ? &in->rules->rows.v[row->next] : NULL;
-	if (!row)
+	c->row = row;
+	return row != NULL;
+}
+
+bool infer_call(Infer *in, NodeId id, Result *r)
+{
+	Call c;
+	*r = (Result){0};
+	if (!call_start(&c, in, id))
 		return false;
-	c.row = row;
 	if (is_inplace_call(&c)) {
 		r->one = call_input(&c);
 		return true;
 	}
-	return row->nresults > 1 ? several_results(&c, r) : one_result(&c, 0, r);
+	return c.row->nresults > 1 ? several_results(&c, r) : one_result(&c, 0, r);
+}
+
+bool infer_call_undo(Infer *in, NodeId id, TypeId after, TypeId *before)
+{
+	Call c;
+	const Type *x = type_get(in->t, after);
+	int64_t a, b;
+	uint32_t d;
+	if (x->kind != TK_TENSOR || !x->has_shape || !call_start(&c, in, id))
+		return false;
+	switch ((ShapeRule)c.row->shape[0]) {
+	case SH_REVERSE: *before = layout_reverse(in->t, after); return true;
+	case SH_TRANSPOSE:
+		if (!call_int(&c, SR_DIM, &a) || !call_int(&c, SR_DIM2, &b))
+			return false;
+		*before = layout_transpose(in->t, after, a, b);
+		return true;
+	case SH_UNSQUEEZE:
+		if (!x->ndim || !call_int(&c, SR_DIM, &a) || !dim_wrap(a, x->ndim, &d))
+			return false;
+		*before = layout_select(in->t, after, d);
+		return true;
+	default: return false;
+	}
 }

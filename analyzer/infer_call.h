@@ -36,7 +36,9 @@ typedef struct Infer {
 	Arena *a;
 	uint32_t vmap;           /* open _vmap_increment_nesting regions */
 	VEC(Autocast) autocast;  /* open regions, innermost last */
-	uint32_t *last_layout;   /* by cluster: last node that writes layouts; NULL as nt.object */
+	uint32_t *nlayout;       /* by cluster: how many nodes write layouts; NULL as nt.object */
+	uint32_t members_left;   /* how many members of tuples may still be kept */
+	Map child;               /* bodies of the graph, by the Sym of their attribute */
 } Infer;
 
 typedef struct Call {
@@ -64,6 +66,11 @@ typedef struct Result {
 
 /* The result of a call by the first row that fits it; false when none does. */
 bool infer_call(Infer *in, NodeId id, Result *r);
+/* What the first argument was before a call that wrote its layout (t_, transpose_, unsqueeze_), from what it is
+ * afterwards. False when that does not tell. */
+bool infer_call_undo(Infer *in, NodeId id, TypeId after, TypeId *before);
+/* Body graph that an attribute of the graph names; 0 none. */
+GraphId infer_child(const Infer *in, Sym attr);
 
 /* ---- arguments ---- */
 TypeId call_type(Call *c, ShapeRole role);         /* as the call finds it; 0 unknown or not given */
@@ -90,7 +97,9 @@ TypeId call_arg_type(Call *c, const Arg *a);
 bool call_list_types(Call *c, ShapeRole role, TypeId **v, uint32_t *n);
 
 /* ---- results ---- */
+/* Several values; false, and nothing is known of them, when the graph has had more than its share. */
 bool call_result_many(Call *c, Result *r, TypeId *v, uint32_t n);
+bool call_has_room(const Call *c, uint32_t n);
 bool call_sizes_like(Call *c, TypeId like);        /* c->size from a tensor type */
 /* A new tensor by a layout rule, sizes given. */
 TypeId call_new(Call *c, Layout rule, DType dtype, const TypeId *ops, uint32_t nops, const ExprId *size, uint32_t ndim);

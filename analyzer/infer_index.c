@@ -223,7 +223,7 @@ static bool getitem_slice(Call *c, Result *r, const TypeId *v, uint32_t n, const
 		bound[i] += bound[i] < 0 ? (int64_t)n : 0;
 		bound[i] = bound[i] < 0 ? 0 : bound[i] > (int64_t)n ? (int64_t)n : bound[i];
 	}
-	if (bound[2] != 1 || index->n != 3 || bound[1] <= bound[0])
+	if (bound[2] != 1 || index->n != 3 || bound[1] <= bound[0] || !call_has_room(c, (uint32_t)(bound[1] - bound[0])))
 		return false;
 	TypeId *copy = NEW_N(c->in->a, TypeId, (size_t)(bound[1] - bound[0]));
 	memcpy(copy, v + bound[0], (size_t)(bound[1] - bound[0]) * sizeof *copy);

@@ -101,30 +101,26 @@ static bool writes_any_layout(Infer *in)
 	return false;
 }
 
-/* Room for each cluster's writes, one after the other; the counts start again at 0. */
+/* Room for each cluster's writes, one after the other; which nodes write is filled in at once. */
 static void make_room(Infer *in, const NodeId *write, uint32_t n)
 {
 	NodeTypes *nt = &in->nt;
 	nt->write_at = NEW_N(in->a, uint32_t, nt->n);
 	nt->nwrites = NEW_N(in->a, uint32_t, nt->n);
 	nt->writes = NEW_N(in->a, LayoutWrite, n);
+	in->nlayout = NEW_N(in->a, uint32_t, nt->n);
 	for (uint32_t i = 0; i < n; i++)
-		nt->nwrites[nt->cluster[write[i].i]]++;
+		in->nlayout[nt->cluster[write[i].i]]++;
 	uint32_t at = 0;
 	for (uint32_t c = 0; c < nt->n; c++) {
 		nt->write_at[c] = at;
-		at += nt->nwrites[c];
+		at += in->nlayout[c];
 	}
-	memset(nt->nwrites, 0, nt->n * sizeof *nt->nwrites);
-	for (uint32_t i = 0; i < n; i++) { /* the last one is known from the start: see infer_layout_later */
+	memset(in->nlayout, 0, nt->n * sizeof *in->nlayout);
+	for (uint32_t i = 0; i < n; i++) {
 		uint32_t c = nt->cluster[write[i].i];
-		nt->writes[nt->write_at[c] + nt->nwrites[c]++].node = write[i];
+		nt->writes[nt->write_at[c] + in->nlayout[c]++].node = write[i];
 	}
-	in->last_layout = NEW_N(in->a, uint32_t, nt->n);
-	for (uint32_t c = 0; c < nt->n; c++)
-		if (nt->nwrites[c])
-			in->last_layout[c] = nt->writes[nt->write_at[c] + nt->nwrites[c] - 1].node.i;
-	memset(nt->nwrites, 0, nt->n * sizeof *nt->nwrites);
 }
 
 void infer_objects(Infer *in)
@@ -156,5 +152,23 @@ void infer_layout_written(Infer *in, NodeId id, TypeId after)
 
 bool infer_layout_later(const Infer *in, NodeId id)
 {
-	return in->nt.object && in->last_layout[in->nt.cluster[id.i]] > id.i;
+	if (!in->nt.object)
+		return false;
+	uint32_t c = in->nt.cluster[id.i], n = in->nlayout[c];
+	return n && in->nt.writes[in->nt.write_at[c] + n - 1].node.i > id.i;
+}
+
+TypeId infer_layout_before(Infer *in, NodeId id)
+{
+	const NodeTypes *nt = &in->nt;
+	uint32_t c = nt->cluster[id.i];
+	const LayoutWrite *w = nt->writes + nt->write_at[c];
+	TypeId now = graph_node(in->g, id)->type, plain = type_without_shape(in->t, now);
+	for (uint32_t k = in->nlayout[c]; k-- > 0 && w[k].node.i > id.i;) {
+		TypeId before;
+		if (nt->object[w[k].node.i] != nt->object[id.i] || !infer_call_undo(in, w[k].node, now, &before))
+			return plain;
+		now = before;
+	}
+	return now;
 }

@@ -14,5 +14,8 @@ bool infer_writes_layout(Infer *in, NodeId id);
 void infer_layout_written(Infer *in, NodeId id, TypeId after);
 /* Was the layout of a node's object written later on? Then the printed one is not that of this moment. */
 bool infer_layout_later(const Infer *in, NodeId id);
+/* The type of a node whose layout was written later on, back from the printed one over writes that can be undone
+ * (t_, transpose_, unsqueeze_); without sizes and strides over others. */
+TypeId infer_layout_before(Infer *in, NodeId id);
 
 #endif

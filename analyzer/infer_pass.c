@@ -22,7 +22,7 @@ static TypeId trusted(Infer *in, NodeId id)
 {
 	const Node *n = graph_node(in->g, id);
 	if (n->type.i && infer_layout_later(in, id) && type_get(in->t, n->type)->kind == TK_TENSOR)
-		return type_without_shape(in->t, n->type);
+		return infer_layout_before(in, id);
 	return n->type;
 }
 
@@ -217,18 +217,31 @@ static void infer_node(Infer *in, NodeId id, const Result *body)
 		call_type_of(in, id, &r);
 	else
 		r.one = trusted(in, id);
-	if (n->kind == NK_GET_ATTR && !n->type.i && graph_child(in->g, n->target).i)
+	if (n->kind == NK_GET_ATTR && !n->type.i && infer_child(in, n->target).i)
 		r.one = type_intern(in->t, &(Type){.kind = TK_OTHER});
 	set_result(in, id, &r);
 }
 
 /* ---- one graph ---- */
 
+/* Members of tuples that are kept: far more than any graph takes out again, and linear in its length. */
+enum { MEMBERS_LEAST = 65536, MEMBERS_PER_NODE = 64 };
+
+GraphId infer_child(const Infer *in, Sym attr)
+{
+	return (GraphId){map_get(&in->child, attr.i)};
+}
+
 static Infer infer_start(const Program *p, const Graph *g, Types *t, Facts *f, const Shapes *rules, VersionSpan torch, Arena *a)
 {
 	Infer in = {.p = p, .g = g, .t = t, .names = p->names, .f = f, .rules = rules, .a = a};
 	in.torch = torch.lo || torch.hi ? torch : g->torch;
 	in.nt.n = g->nodes.n;
+	in.members_left = MEMBERS_LEAST + (g->nodes.n < UINT32_MAX / MEMBERS_PER_NODE / 2 ? g->nodes.n * MEMBERS_PER_NODE : 0);
+	in.child.a = a;
+	for (uint32_t i = 0; i < g->children.n; i++)
+		if (!map_get(&in.child, g->children.v[i].attr.i) && g->children.v[i].graph.i)
+			map_put(&in.child, g->children.v[i].attr.i, g->children.v[i].graph.i);
 	in.nt.names = p->names;
 	in.nt.v = NEW_N(a, TypeId, g->nodes.n);
 	in.nt.elem_at = NEW_N(a, uint32_t, g->nodes.n);
