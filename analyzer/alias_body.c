@@ -9,6 +9,7 @@ typedef struct Bodies {
 	GraphId v[MAX_BODIES];
 	uint32_t n;
 	uint32_t after;      /* first argument behind the last body */
+	bool saves;          /* what the body returns in a second tuple is kept for the backward, and is no result */
 	bool exclusive;      /* one of them runs (cond): what only one does is conditional */
 } Bodies;
 
@@ -35,7 +36,8 @@ static void find_bodies(const Flow *f, const Node *n, Bodies *b)
 		b->v[b->n++] = g;
 		b->after = i + 1;
 	}
-	if (str_has(target, S("autograd_function_apply")) || str_has(target, S("while_loop"))) {
+	b->saves = str_has(target, S("autograd_function_apply"));
+	if (b->saves || str_has(target, S("while_loop"))) {
 		/* forward and backward: the first runs here; condition and body: the last makes the results */
 		if (b->n > 1 && str_has(target, S("while_loop")))
 			b->v[0] = b->v[b->n - 1];
@@ -146,13 +148,24 @@ static uint32_t body_output(Flow *f, NodeId id, const Graph *body, const OutputS
 	return obj;
 }
 
-static Value body_outputs(Flow *f, NodeId id, const Graph *body, const Summary *s, const Operands *o, uint32_t offset, bool hop)
+static uint32_t result_count(const Bodies *b, const Graph *body)
 {
-	Value *v = NEW_N(f->scratch, Value, body->outputs.n + 1);
-	for (uint32_t k = 0; k < body->outputs.n; k++)
+	uint32_t n = body->outputs.n;
+	if (b->saves && n && body->outputs.v[0].nested)
+		while (n && body->outputs.v[n - 1].top > 0)
+			n--;
+	return n;
+}
+
+static Value body_outputs(Flow *f, NodeId id, const Bodies *b, const Graph *body, const Summary *s, const Operands *o,
+                          uint32_t offset, bool hop)
+{
+	uint32_t n = result_count(b, body);
+	Value *v = NEW_N(f->scratch, Value, n + 1);
+	for (uint32_t k = 0; k < n; k++)
 		if (s->outputs[k].kind != ALIAS_NON_TENSOR)
 			v[k] = flow_tensor(body_output(f, id, body, &s->outputs[k], o, offset, v, k, hop));
-	return flow_members(f, v, body->outputs.n);
+	return flow_members(f, v, n);
 }
 
 /* Results of two bodies of which one runs: alike in both, or perhaps what one of them makes. */
@@ -203,7 +216,7 @@ static bool apply(Flow *f, NodeId id, const Bodies *b, const Operands *o, bool h
 		const Summary *s = f->c->summaries[body->id.i];
 		uint32_t offset = input_offset(f, body, o->v.n);
 		body_writes(f, id, b, body, s, o, offset, hop);
-		Value v = body_outputs(f, id, body, s, o, offset, hop);
+		Value v = body_outputs(f, id, b, body, s, o, offset, hop);
 		result = i ? join(f, id, &result, &v) : v;
 	}
 	f->values[id.i] = is_single(f, id, first, hop) && result.n ? f->members.v[result.at] : result;

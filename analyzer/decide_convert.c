@@ -420,7 +420,7 @@ static void ask_cuda(Asked *q)
  * (aten/src/ATen/native/TensorConversions.cpp of 2.6). */
 static Decision autocast(const Query *k, bool reduce)
 {
-	Clauses s = clauses_any(k->c->a);
+	Clauses s = clauses_any(k);
 	DType d = k->type.dtype;
 	bool low = d == DT_F16 || d == DT_BF16;
 	bool converts = reduce ? d == DT_F32 : low;
@@ -491,7 +491,7 @@ static void ask_by_name(Asked *q)
 
 static Decision convert_one(const Query *k)
 {
-	Asked q = {.k = k, .all = clauses_all(k->c->a)};
+	Asked q = {.k = k, .all = clauses_all(k)};
 	ask_by_name(&q);
 	return clauses_answer(&q.all, fact_same_object(k->fact),
 	                      say(k, "nothing is asked of " STR_FMT, STR_ARG(k->x)));

@@ -57,7 +57,7 @@ static Str p_is(const Query *k, const Drop *d)
 static Clauses dropout_idle(const Query *k)
 {
 	Drop d = drop_of(k);
-	Clauses s = clauses_any(k->c->a);
+	Clauses s = clauses_any(k);
 	clause_add(&s, tri_not(d.training),
 	           d.module ? S("the module is in eval mode") : S("training is False"),
 	           d.module ? S("the module is in train mode") : S("training is True"));
@@ -69,7 +69,7 @@ static Clauses dropout_idle(const Query *k)
 Clauses dropout_writes(const Query *k)
 {
 	Drop d = drop_of(k);
-	Clauses s = clauses_all(k->c->a);
+	Clauses s = clauses_all(k);
 	clause_add(&s, d.training, d.module ? S("the module is in train mode") : S("training is True"),
 	           d.module ? S("the module is in eval mode") : S("training is False"));
 	clause_add(&s, d.p, d.p == TRI_MUST ? p_is(k, &d) : S("p is not 0"), S("p is 0"));

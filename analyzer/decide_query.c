@@ -232,9 +232,11 @@ Str shape_words(const Query *k, const ExprId *size, uint32_t n)
 	Buf b = {.a = k->c->a};
 	buf_char(&b, '[');
 	for (uint32_t i = 0; i < n; i++) {
+		if (!size[i].i)
+			return S("the new shape");
 		if (i)
 			buf_add(&b, S(", "));
-		buf_add(&b, size[i].i ? expr_text(k->c->t, size[i], k->c->a) : S("?"));
+		buf_add(&b, expr_text(k->c->t, size[i], k->c->a));
 	}
 	buf_char(&b, ']');
 	return b.n <= WORDS_MOST ? buf_str(&b) : S("the new shape");
@@ -294,22 +296,32 @@ Tri fact_same_object(const Fact *f)
 	return fact_has(f, FT_MAYBE_SAME_OBJECT) ? TRI_MAY : TRI_NO;
 }
 
-Clauses clauses_all(Arena *a)
+Clauses clauses_all(const Query *k)
 {
-	return (Clauses){.a = a, .all = TRI_MUST};
+	return (Clauses){.a = k->c->a, .x = k->x, .all = TRI_MUST};
 }
 
-Clauses clauses_any(Arena *a)
+Clauses clauses_any(const Query *k)
 {
-	return (Clauses){.a = a, .any = true, .all = TRI_NO};
+	return (Clauses){.a = k->c->a, .x = k->x, .any = true, .all = TRI_NO};
 }
 
-static void words_join(Arena *a, Str *to, Str more, Str by)
+static bool is_about(Str sentence, Str x)
+{
+	return x.n && sentence.n > x.n && sentence.p[x.n] == ' ' && str_starts(sentence, x);
+}
+
+static void clause_join(const Clauses *s, Said *to, Str more, Str by)
 {
 	if (!more.n)
 		return;
-	*to = to->n ? str_printf(a, STR_FMT STR_FMT STR_FMT, STR_ARG(*to), STR_ARG(by), STR_ARG(more))
-	            : more;
+	bool about_x = is_about(more, s->x);
+	if (to->about_x && about_x)
+		more = str_sub(more, s->x.n + 1, more.n);
+	if (to->text.n)
+		more = str_printf(s->a, STR_FMT STR_FMT STR_FMT, STR_ARG(to->text), STR_ARG(by),
+		                  STR_ARG(more));
+	*to = (Said){more, about_x};
 }
 
 void clause_add(Clauses *s, Tri t, Str yes, Str no)
@@ -317,15 +329,15 @@ void clause_add(Clauses *s, Tri t, Str yes, Str no)
 	Tri settles = s->any ? TRI_MUST : TRI_NO;
 	s->all = s->any ? tri_or(s->all, t) : tri_and(s->all, t);
 	if (t == TRI_MAY)
-		words_join(s->a, &s->open, yes, s->any ? S(" or ") : S(" and "));
+		clause_join(s, &s->open, yes, s->any ? S(" or ") : S(" and "));
 	else if (t == settles)
-		words_join(s->a, &s->settled, s->any ? yes : no, S(" and "));
+		clause_join(s, &s->settled, s->any ? yes : no, S(" and "));
 	else
-		words_join(s->a, &s->held, s->any ? no : yes, S(" and "));
+		clause_join(s, &s->held, s->any ? no : yes, S(" and "));
 }
 
 Decision clauses_answer(const Clauses *s, Tri same, Str when_nothing)
 {
-	Str because = s->all == (s->any ? TRI_MUST : TRI_NO) ? s->settled : s->held;
-	return answer(s->all, same, because.n ? because : when_nothing, s->open);
+	Str because = s->all == (s->any ? TRI_MUST : TRI_NO) ? s->settled.text : s->held.text;
+	return answer(s->all, same, because.n ? because : when_nothing, s->open.text);
 }

@@ -72,18 +72,25 @@ Decision answer(Tri shares, Tri same, Str because, Str condition);
 /* What the tags of the fact say about an aliasing result. */
 Tri fact_same_object(const Fact *f);
 
+/* Joined sentences; the last one is about src. */
+typedef struct Said {
+	Str text;
+	bool about_x;
+} Said;
+
 /* Several conditions that all must hold, or, with `any`, of which one must. */
 typedef struct Clauses {
 	Arena *a;
+	Str x; /* subject of sentences: said once where several are joined */
 	bool any;
 	Tri all;
-	Str settled; /* reasons that settle it */
-	Str open; /* conditions that are not known */
-	Str held; /* reasons that hold but do not settle it alone */
+	Said settled; /* reasons that settle it */
+	Said open; /* conditions that are not known */
+	Said held; /* reasons that hold but do not settle it alone */
 } Clauses;
 
-Clauses clauses_all(Arena *a);
-Clauses clauses_any(Arena *a);
+Clauses clauses_all(const Query *k);
+Clauses clauses_any(const Query *k);
 /* `yes`: the condition, also said when it holds; `no`: said when it does not. Empty: not said. */
 void clause_add(Clauses *s, Tri t, Str yes, Str no);
 Decision clauses_answer(const Clauses *s, Tri same, Str when_nothing);

@@ -85,7 +85,7 @@ static Decision when_dropout(const Query *k)
 static Decision when_inplace(const Query *k)
 {
 	Tri inplace = query_inplace(k);
-	Clauses s = clauses_all(k->c->a);
+	Clauses s = clauses_all(k);
 	if (k->fact->cond == FC_DROPOUT && inplace != TRI_NO)
 		s = dropout_writes(k);
 	clause_add(&s, inplace, S("inplace is True"), S("inplace is False"));
@@ -122,7 +122,7 @@ static Decision when_weights(const Query *k)
 	Tri one = TRI_MAY;
 	if (v->kind == TK_TENSOR && v->has_shape)
 		one = v->ndim ? expr_eq(k->c->t, v->size[v->ndim - 1], expr_int(k->c->t, 1)) : TRI_MUST;
-	Clauses s = clauses_all(k->c->a);
+	Clauses s = clauses_all(k);
 	clause_add(&s, f != a ? TRI_MUST : TRI_NO, S("one of fweights and aweights is given"),
 	           S("it is not the case that one of fweights and aweights is given"));
 	clause_add(&s, one, x_says(k, "holds a single observation"),
@@ -184,7 +184,7 @@ static void stats_clause(const Query *k, Clauses *s)
 /* Until 2.10 an InstanceNorm in eval mode writes its statistics back with equal values. */
 static Decision instance_norm_eval(const Query *k)
 {
-	Clauses s = clauses_all(k->c->a);
+	Clauses s = clauses_all(k);
 	stats_clause(k, &s);
 	clause_add(&s, TRI_MAY, S("statistics that are written back unchanged count as written"),
 	           (Str){0});
@@ -194,7 +194,7 @@ static Decision instance_norm_eval(const Query *k)
 static Decision when_buffers(const Query *k)
 {
 	Str v;
-	Clauses s = clauses_all(k->c->a);
+	Clauses s = clauses_all(k);
 	if (op_starts(k, "Embedding")) {
 		bool shown = k->c->ctor.n > 0, given = ctor_value(k->c->ctor, S("max_norm"), &v);
 		Tri t = given ? text_truth(v) : shown ? TRI_NO : TRI_MAY;

@@ -95,6 +95,8 @@ typedef struct Output {
 	Arg arg;
 	uint32_t at, end; /* bytes in the source file */
 	Sym descriptor;   /* "PlainAOTOutput(idx=0)" of expanded prints; 0 none */
+	uint32_t top;     /* element of the returned tuple that it stands in */
+	bool nested;      /* that element is a tuple, list or dict itself */
 } Output;
 
 /* A nested class: the body of a higher-order operator or a submodule. */

@@ -41,6 +41,7 @@ typedef struct CodeReader {
 	VEC(Pending) group;
 	ArtifactId id;
 	const Artifact *art;
+	uint32_t last_at, last_end; /* the last statement: where a graph that ends early ends */
 } CodeReader;
 
 static Span at_clean(const CodeReader *c, uint32_t at, uint32_t end)
@@ -196,16 +197,14 @@ static void read_signature(CodeReader *c, uint32_t open, uint32_t close)
 
 /* ---- outputs ---- */
 
-static void add_output(CodeReader *c, Arg a, uint32_t at, uint32_t end, Sym descriptor)
+/* Containers inside the returned tuple count as their elements, as pytrees are flattened. `like` is what all of them
+ * have in common. */
+static void add_outputs(CodeReader *c, const Arg *a, uint32_t at, uint32_t end, Output like)
 {
 	Span sp = at_clean(c, at, end);
-	Output o = {.arg = a, .at = sp.at, .end = sp.end, .descriptor = descriptor};
-	VEC_PUSH(c->g->a, &c->g->outputs, o);
-}
-
-/* Containers inside the returned tuple count as their elements, as pytrees are flattened. */
-static void add_outputs(CodeReader *c, const Arg *a, uint32_t at, uint32_t end, Sym descriptor)
-{
+	like.at = sp.at;
+	like.end = sp.end;
+	like.nested = a->kind == AR_TUPLE || a->kind == AR_LIST || a->kind == AR_DICT;
 	enum { MAX = 64 };
 	struct {
 		uint32_t at, end;
@@ -219,7 +218,8 @@ static void add_outputs(CodeReader *c, const Arg *a, uint32_t at, uint32_t end, 
 			open[depth].at = a->at;
 			open[depth++].end = a->at + a->n;
 		} else {
-			add_output(c, *a, at, end, descriptor);
+			like.arg = *a;
+			VEC_PUSH(c->g->a, &c->g->outputs, like);
 		}
 		while (depth && open[depth - 1].at == open[depth - 1].end)
 			depth--;
@@ -266,7 +266,7 @@ static void read_return(CodeReader *c, const Pending *p, const StmtVal *sv, Expr
 	bool list = sv->nelements > 1 || a.kind == AR_TUPLE || a.kind == AR_LIST;
 	if (!list) {
 		g->returns_bare = a.kind != AR_DICT;
-		add_outputs(c, &a, p->at + (sv->right.at - p->buf), p->at + (sv->right.end - p->buf), (Sym){0});
+		add_outputs(c, &a, p->at + (sv->right.at - p->buf), p->at + (sv->right.end - p->buf), (Output){0});
 		return;
 	}
 	uint32_t from = p->at + (sv->elements[0].at - p->buf), to = p->at + (sv->elements[sv->nelements - 1].end - p->buf);
@@ -286,10 +286,10 @@ static void read_return(CodeReader *c, const Pending *p, const StmtVal *sv, Expr
 		Arg e = sv->nelements > 1 ? expr_arg(x, &sv->elements[i]) : arg_kids(g, &a)[i];
 		uint32_t at = from, end = to;
 		if (element_range(s, &at, to, &end)) {
-			add_outputs(c, &e, at, end, descriptor_after(c, end, to));
+			add_outputs(c, &e, at, end, (Output){.top = i, .descriptor = descriptor_after(c, end, to)});
 			from = end + 1;
 		} else {
-			add_outputs(c, &e, p->at, p->end, (Sym){0});
+			add_outputs(c, &e, p->at, p->end, (Output){.top = i});
 		}
 	}
 }
@@ -692,9 +692,22 @@ static void flush_group(CodeReader *c)
 	c->group.n = 0;
 }
 
+/* The input ends right behind the statement, without a line end, and no return has come: half of it may be missing. */
+static bool is_cut_off(const CodeReader *c, const Stmt *st)
+{
+	return c->art->open_end && st->end == c->text->s.n && !str_starts(str_sub(c->text->s, st->at, st->end), S("return"));
+}
+
 static void queue_statement(CodeReader *c, const Stmt *st)
 {
 	Pending p = {.at = st->at, .end = st->end, .loc = c->loc};
+	c->last_at = st->at;
+	c->last_end = st->end;
+	if (is_cut_off(c, st)) {
+		flush_group(c);
+		unread_statement(c, &p, st->at, st->end, "the dump ends inside this statement");
+		return;
+	}
 	if (st->torn || st->too_long || st->too_deep) {
 		flush_group(c);
 		unread_statement(c, &p, st->at, st->end,
@@ -733,7 +746,7 @@ static void end_graph(CodeReader *c)
 	if (!c->returned && (g->nodes.n > 1 || c->in_forward)) {
 		g->truncated = true;
 		g->incomplete = true;
-		diag_truncated(c->r->diags, graph_span(g), "graph " STR_FMT " has no return: its end is not in the dump",
+		diag_truncated(c->r->diags, at_clean(c, c->last_at, c->last_end), "graph " STR_FMT " has no return: its end is not in the dump",
 		               STR_ARG(sym_str(c->r->program->names, g->name)));
 	}
 }
@@ -848,6 +861,39 @@ static void missing_def(CodeReader *c, const Stmt *st)
 	diag_unread(c->r->diags, at_clean(c, st->at, st->end), "the def line of forward is not in the dump");
 }
 
+static bool has_child(const Graph *g, Sym attr)
+{
+	return graph_child(g, attr).i != 0;
+}
+
+static bool takes_attr(const Graph *g, Sym attr)
+{
+	for (uint32_t i = 1; i < g->nodes.n; i++)
+		if (g->nodes.v[i].kind == NK_GET_ATTR && sym_eq(g->nodes.v[i].target, attr))
+			return true;
+	return false;
+}
+
+/* Before 2.5 bodies print with their class, GraphModule, in place of the attribute's name. They come in the order in
+ * which the parent takes them: the k-th body without a name of its own is the k-th attribute without a body. */
+static void name_children(Graph *g)
+{
+	uint32_t at = 1;
+	for (uint32_t k = 0; k < g->children.n; k++) {
+		Child *c = &g->children.v[k];
+		if (takes_attr(g, c->attr))
+			continue;
+		for (; at < g->nodes.n; at++) {
+			const Node *n = &g->nodes.v[at];
+			if (n->kind == NK_GET_ATTR && !(n->flags & NF_TYPED) && !has_child(g, n->target))
+				break;
+		}
+		if (at == g->nodes.n)
+			return;
+		c->attr = g->nodes.v[at++].target;
+	}
+}
+
 void read_code(Reader *r, ArtifactId id, const Artifact *art, const Text *text)
 {
 	CodeReader c = {.r = r, .text = text, .id = id, .art = art};
@@ -889,6 +935,8 @@ void read_code(Reader *r, ArtifactId id, const Artifact *art, const Text *text)
 		}
 	}
 	end_graph(&c);
+	for (uint32_t i = c.root->id.i; i < r->program->graphs.n; i++)
+		name_children(r->program->graphs.v[i]);
 	if (sym_none(c.root->name))
 		c.root->name = sym_intern(r->program->names, S("forward"));
 }

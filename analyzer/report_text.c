@@ -335,13 +335,13 @@ static void counted(Out *o, uint32_t n, const char *what)
 	buf_printf(o->out, "%u %s%s", (unsigned)n, what, report_plural(n));
 }
 
-/* Top-level graphs that are listed, and how many of them Dynamo of PyTorch 2.x captured. */
+/* Captured graphs: neither bodies nor AOT's forms of one. How many of them Dynamo of PyTorch 2.x captured. */
 static uint32_t count_graphs(const Program *p, uint32_t *captured)
 {
 	uint32_t graphs = 0;
 	for (uint32_t i = 1; i < p->graphs.n; i++) {
 		const Graph *g = p->graphs.v[i];
-		if (g->parent.i || !report_graph_shown(p, g))
+		if (g->parent.i || g->of.i || !report_graph_shown(p, g))
 			continue;
 		graphs++;
 		*captured += link_captured_by_2x(p, g);

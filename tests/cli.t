@@ -188,4 +188,17 @@ n=$((n + 1))
 if [ "$(wc -L <out)" -le 300 ]; then echo "ok $n - lines are cut"; else echo "not ok $n - lines are cut"; fi
 lacks out "$esc"
 
+# Every option stands in the README, every limit with its default.
+readme=$OLDPWD/README.md
+missing=
+for option in $("$program" --help | sed -n 's/^.* --\([a-z-]*\).*  *.*/\1/p' | sort -u); do
+	grep -qF -e "--$option" "$readme" || missing="$missing $option"
+done
+"$program" --help | sed -n 's/^ *--\(max-[a-z-]*\)=N *at most N (default \([0-9A-Z]*\)).*/`--\1` | \2 /p' >limits
+while read -r row; do
+	grep -qF -e "$row" "$readme" || missing="$missing $row"
+done <limits
+n=$((n + 1))
+if [ -z "$missing" ] && [ -s limits ]; then echo "ok $n - README"; else echo "not ok $n - README lacks$missing"; fi
+
 echo "1..$n"

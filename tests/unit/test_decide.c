@@ -398,9 +398,12 @@ static void convert(void **state)
 		{"r = method to(x, 0)", COPY, 0, 0, 0},
 		{"r = method to(xn, 'cpu')", MAY_SAME, 0, 0, 0}, /* no device printed */
 		{"r = method to(x, device=device(type='cpu'), dtype=torch.float32)", SAME, 0, 0, 0},
+		{"r = method to(any, torch.float16, copy=any2, device='cpu')", MAY_SAME,
+	     "any is already torch.float16 and copy is False and any is already on cpu", 0, 0},
 		{"r = method to(x, None, torch.float64)", COPY, 0, 0, 0},
 		{"r = method to(x, None)", SAME, 0, 0, 0},
-		{"r = method to(any, device='cpu', dtype=torch.float16)", MAY_SAME, 0, 0, 0},
+		{"r = method to(any, device='cpu', dtype=torch.float16)", MAY_SAME,
+	     "any is already on cpu and is already torch.float16", 0, 0},
 		{"r = method to(x, xt)", SAME, 0, 0, 0}, /* like another tensor */
 		{"r = method to(x, d)", COPY, 0, 0, 0},
 		{"r = method to(x, g0)", COPY, 0, 0, 0},
