@@ -181,8 +181,12 @@ has out "$esc"
 FORCE_COLOR=1 want 1 'the option wins' --color=never two_ops.txt
 lacks out "$esc"
 
-printf 'def forward(self, x : torch.Tensor):\n    view = x.view(-1, %s);  x = None # \303\251\033[2J\n    return (view,)\n' \
-	"$(seq -s ', ' 1 60000)" >long.txt
+{
+	echo 'def forward(self, x : torch.Tensor):'
+	printf '    # File: m.py:3 in f, code: v = x.view(-1) # \303\251\033[2J\n'
+	echo "    view = x.view(-1, $(seq -s ', ' 1 60000));  x = None"
+	echo '    return (view,)'
+} >long.txt
 want 1 'a line of 350,000 characters' long.txt
 n=$((n + 1))
 if [ "$(wc -L <out)" -le 300 ]; then echo "ok $n - lines are cut"; else echo "not ok $n - lines are cut"; fi
