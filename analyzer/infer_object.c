@@ -158,7 +158,8 @@ bool infer_layout_later(const Infer *in, NodeId id)
 	return n && in->nt.writes[in->nt.write_at[c] + n - 1].node.i > id.i;
 }
 
-TypeId infer_layout_before(Infer *in, NodeId id)
+/* Back over the writes after a node, from what its object is at the end. */
+static TypeId undone(Infer *in, NodeId id)
 {
 	const NodeTypes *nt = &in->nt;
 	uint32_t c = nt->cluster[id.i];
@@ -171,4 +172,26 @@ TypeId infer_layout_before(Infer *in, NodeId id)
 		now = before;
 	}
 	return now;
+}
+
+static bool same_layout(Types *t, const Type *a, const Type *b)
+{
+	bool same = a->ndim == b->ndim && a->has_stride == b->has_stride;
+	for (uint32_t i = 0; same && i < a->ndim; i++)
+		same = expr_eq(t, a->size[i], b->size[i]) == TRI_MUST &&
+		       (!a->has_stride || expr_eq(t, a->stride[i], b->stride[i]) == TRI_MUST);
+	return same;
+}
+
+TypeId infer_layout_before(Infer *in, NodeId id)
+{
+	const NodeTypes *nt = &in->nt;
+	uint32_t c = nt->cluster[id.i];
+	NodeId last = nt->writes[nt->write_at[c] + in->nlayout[c] - 1].node;
+	TypeId printed = graph_node(in->g, id)->type;
+	const Type *now = type_get(in->t, printed), *end = type_get(in->t, graph_node(in->g, last)->type);
+	bool one = nt->object[last.i] == nt->object[id.i];
+	if (one && now->has_shape && end->kind == TK_TENSOR && end->has_shape)
+		return same_layout(in->t, now, end) ? undone(in, id) : printed;
+	return in->g->stage == STAGE_DYNAMO || in->g->stage == STAGE_BODY ? undone(in, id) : type_without_shape(in->t, printed);
 }

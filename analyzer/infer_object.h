@@ -14,8 +14,10 @@ bool infer_writes_layout(Infer *in, NodeId id);
 void infer_layout_written(Infer *in, NodeId id, TypeId after);
 /* Was the layout of a node's object written later on? Then the printed one is not that of this moment. */
 bool infer_layout_later(const Infer *in, NodeId id);
-/* The type of a node whose layout was written later on, back from the printed one over writes that can be undone
- * (t_, transpose_, unsqueeze_); without sizes and strides over others. */
+/* The type of a node whose layout was written later on. Dynamo prints every name of an object as it is at the end: then
+ * back from there over the writes that can be undone (t_, transpose_, unsqueeze_), and without sizes and strides over
+ * others. Graphs of make_fx print each name as it was when it was made; the two prints are told apart by the
+ * annotation of the last write. */
 TypeId infer_layout_before(Infer *in, NodeId id);
 
 #endif
