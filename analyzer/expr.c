@@ -72,8 +72,8 @@ static bool poly_shift(Types *t, Poly *p)
 		if (t->atoms.v[atoms[i]].lo == INT64_MIN)
 			return false;
 		poly_atom(t, atoms[i], &v);
-		if (!poly_add_term(&v, t->atoms.v[atoms[i]].lo, MONO_ONE)
-		    || !poly_replace(t, p, atoms[i], &v, p))
+		if (!poly_add_term(&v, t->atoms.v[atoms[i]].lo, MONO_ONE) ||
+		    !poly_replace(t, p, atoms[i], &v, p))
 			return false;
 	}
 	return true;
@@ -132,15 +132,16 @@ static bool poly_unquotient(Types *t, Poly *p)
 			continue;
 		poly_int(&div, c);
 		poly_atom(t, atoms[i], &v);
-		if (poly_mod(t, &x, &div, &m) && poly_mul(t, &v, &div, &v) && poly_add(&v, &m, 1)
-		    && poly_add_term(&v, -number, MONO_ONE) && poly_replace(t, p, symbol, &v, p))
+		if (poly_mod(t, &x, &div, &m) && poly_mul(t, &v, &div, &v) && poly_add(&v, &m, 1) &&
+		    poly_add_term(&v, -number, MONO_ONE) && poly_replace(t, p, symbol, &v, p))
 			return true;
 	}
 	return false;
 }
 
-/* x/c - 1 < (x//c) <= x/c: makes *p, which stands over *den, a bound of itself from below (or above) in which one
- * quotient is gone and *den is larger. False when no quotient stands alone in a term. */
+/* x/c - 1 < (x//c) <= x/c: makes *p, which stands over *den, a bound of itself from below (or
+ * above) in which one quotient is gone and *den is larger. False when no quotient stands alone in
+ * a term. */
 static bool poly_relax(Types *t, Poly *p, int64_t *den, bool below)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
@@ -154,9 +155,9 @@ static bool poly_relax(Types *t, Poly *p, int64_t *den, bool below)
 			continue;
 		poly_of(t, t->atoms.v[atom].args[0], &x);
 		slack = (coef > 0) == below ? 1 - c : 0;
-		if (poly_add(&r, p, 1) && poly_add_term(&r, -coef, mono) && !poly_has_atom(t, &r, atom)
-		    && poly_add_term(&x, slack, MONO_ONE) && poly_add(&r, &r, c - 1)
-		    && poly_add(&r, &x, coef) && !__builtin_mul_overflow(*den, c, den)) {
+		if (poly_add(&r, p, 1) && poly_add_term(&r, -coef, mono) && !poly_has_atom(t, &r, atom) &&
+		    poly_add_term(&x, slack, MONO_ONE) && poly_add(&r, &r, c - 1) &&
+		    poly_add(&r, &x, coef) && !__builtin_mul_overflow(*den, c, den)) {
 			poly_copy(p, &r);
 			return true;
 		}
@@ -242,7 +243,8 @@ static void mono_label(const Types *t, uint32_t mono, Label *l)
 	uint32_t n = t->monos.v[mono].n, order[POLY_DEGREE];
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t k = i;
-		for (; k && str_cmp(t->atoms.v[f[order[k - 1]].atom].text, t->atoms.v[f[i].atom].text) > 0; k--)
+		for (; k && str_cmp(t->atoms.v[f[order[k - 1]].atom].text, t->atoms.v[f[i].atom].text) > 0;
+		     k--)
 			order[k] = order[k - 1];
 		order[k] = i;
 	}
@@ -310,7 +312,8 @@ static void operand_label(const Types *t, const Poly *p, bool divisor, Label *l)
 	Label x;
 	bool bare = p->n == 1 && p->t[0].coef > 0;
 	if (divisor && bare)
-		bare = p->t[0].mono == MONO_ONE || (p->t[0].coef == 1 && t->monos.v[p->t[0].mono].degree == 1);
+		bare =
+			p->t[0].mono == MONO_ONE || (p->t[0].coef == 1 && t->monos.v[p->t[0].mono].degree == 1);
 	poly_label(t, p, &x);
 	if (!bare)
 		label_add(l, S("("));
@@ -457,8 +460,8 @@ static bool poly_split(Poly *p, int64_t c, Poly *whole)
 	return true;
 }
 
-/* y + n and c > 0, n the number in *p, 0 <= n < c: divides y and c by their common *factor g, and n by g
- * rounding down, with *rest what that loses. False when g is 1. */
+/* y + n and c > 0, n the number in *p, 0 <= n < c: divides y and c by their common *factor g, and
+ * n by g rounding down, with *rest what that loses. False when g is 1. */
 static bool poly_reduce(Poly *p, int64_t *c, int64_t *rest, int64_t *factor)
 {
 	uint64_t g = int_gcd(poly_content(p, false), (uint64_t)*c);
@@ -601,7 +604,7 @@ bool poly_floordiv(Types *t, const Poly *a, const Poly *b, Poly *out)
 	if (poly_below(t, &p, &q))
 		poly_int(&p, 0);
 	else if (!atom_binary(t, ATOM_FLOORDIV, &p, &q,
-			range_of_quotient(poly_range(t, &p), poly_range(t, &q)), &p))
+	                      range_of_quotient(poly_range(t, &p), poly_range(t, &q)), &p))
 		return false;
 	if (!poly_add(&p, &whole, 1))
 		return false;
@@ -787,7 +790,7 @@ ExprId expr_sub(Types *t, ExprId a, ExprId b)
 }
 
 static ExprId expr_apply(Types *t, ExprId a, ExprId b,
-	bool (*f)(Types *t, const Poly *a, const Poly *b, Poly *out))
+                         bool (*f)(Types *t, const Poly *a, const Poly *b, Poly *out))
 {
 	Poly p, q;
 	if (!a.i || !b.i)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "expr.h"
 
-/* Reads sympy text as the printers of dumps write it: Python operators with Python's precedence, calls of the
- * functions in exprfuncs.def. Operator precedence parsing with two stacks of fixed size; no recursion.
+/* Reads sympy text as the printers of dumps write it: Python operators with Python's precedence,
+ * calls of the functions in exprfuncs.def. Operator precedence parsing with two stacks of fixed
+ * size; no recursion.
  *
- * What is well formed but has no value here (floating numbers, comparisons, other functions, results beyond
- * the caps) sets Reader.unknown; reading goes on, as damaged text must still be told from text that is whole. */
+ * What is well formed but has no value here (floating numbers, comparisons, other functions,
+ * results beyond the caps) sets Reader.unknown; reading goes on, as damaged text must still be
+ * told from text that is whole. */
 
 enum { OPERANDS = 24, OPERATORS = 160 };
 
@@ -48,20 +50,20 @@ typedef enum Op {
 } Op;
 
 static const uint8_t precedence[] = {
-	[OP_RELATION] = 1, [OP_ADD] = 2, [OP_SUB] = 2, [OP_MUL] = 3, [OP_DIV] = 3, [OP_FLOORDIV] = 3,
-	[OP_MOD] = 3, [OP_NEG] = 4, [OP_NOT] = 4, [OP_POW] = 5,
+	[OP_RELATION] = 1, [OP_ADD] = 2, [OP_SUB] = 2, [OP_MUL] = 3, [OP_DIV] = 3,
+	[OP_FLOORDIV] = 3, [OP_MOD] = 3, [OP_NEG] = 4, [OP_NOT] = 4, [OP_POW] = 5,
 };
 
 typedef struct Pending {
 	uint8_t op, func; /* Op; Func of OP_CALL */
-	uint32_t args;    /* arguments of OP_CALL that are complete */
+	uint32_t args; /* arguments of OP_CALL that are complete */
 } Pending;
 
 typedef struct Reader {
 	Types *t;
 	Str s;
 	uint32_t at;
-	bool unknown;           /* well formed so far, but without a value */
+	bool unknown; /* well formed so far, but without a value */
 	bool floating, relation;
 	uint32_t nval, nop;
 	Poly val[OPERANDS];
@@ -144,7 +146,8 @@ static bool reduce(Reader *r, uint8_t least)
 	return true;
 }
 
-/* An argument of a call is complete: Max and Min of many are taken two at a time, others unknown dropped. */
+/* An argument of a call is complete: Max and Min of many are taken two at a time, others unknown
+ * dropped. */
 static void end_argument(Reader *r)
 {
 	Pending *p = &r->op[r->nop - 1];
@@ -162,11 +165,13 @@ static bool call_value(Reader *r, Func f, Poly *a)
 	switch (f) {
 	case FUNC_FLOORDIV: return poly_floordiv(r->t, a, a + 1, a);
 	case FUNC_CEILDIV: /* (a + b - 1) // b, as the printers write it themselves */
-		return poly_add(a, a + 1, 1) && poly_add_term(a, -1, MONO_ONE)
-		       && poly_floordiv(r->t, a, a + 1, a);
+		return poly_add(a, a + 1, 1) && poly_add_term(a, -1, MONO_ONE) &&
+		       poly_floordiv(r->t, a, a + 1, a);
 	case FUNC_MOD: return poly_mod(r->t, a, a + 1, a);
 	case FUNC_MODULAR: return poly_floordiv(r->t, a, a + 1, a) && poly_mod(r->t, a, a + 2, a);
-	case FUNC_MAX: case FUNC_MIN: case FUNC_IDENTITY: return true;
+	case FUNC_MAX:
+	case FUNC_MIN:
+	case FUNC_IDENTITY: return true;
 	default: return false;
 	}
 }
@@ -174,9 +179,9 @@ static bool call_value(Reader *r, Func f, Poly *a)
 static bool apply_call(Reader *r, Pending p)
 {
 	static const uint8_t wants[] = {
-		[FUNC_NONE] = 1, [FUNC_FLOORDIV] = 2, [FUNC_CEILDIV] = 2, [FUNC_MOD] = 2, [FUNC_MAX] = 1,
-		[FUNC_MIN] = 1, [FUNC_MODULAR] = 3, [FUNC_IDENTITY] = 1, [FUNC_OPAQUE] = 1,
-		[FUNC_FLOAT] = 1, [FUNC_RELATION] = 1,
+		[FUNC_NONE] = 1,   [FUNC_FLOORDIV] = 2, [FUNC_CEILDIV] = 2,  [FUNC_MOD] = 2,
+		[FUNC_MAX] = 1,    [FUNC_MIN] = 1,      [FUNC_MODULAR] = 3,  [FUNC_IDENTITY] = 1,
+		[FUNC_OPAQUE] = 1, [FUNC_FLOAT] = 1,    [FUNC_RELATION] = 1,
 	};
 	if (p.args != wants[p.func] || r->nval < p.args)
 		return false;
@@ -207,9 +212,10 @@ static bool is_digit(char c)
 /* f0, zf1, zuf2 are floating symbols: no sizes. */
 static bool is_float_symbol(Str s)
 {
-	Str digits = str_starts(s, S("zuf")) ? str_sub(s, 3, s.n)
+	Str digits = str_starts(s, S("zuf"))  ? str_sub(s, 3, s.n)
 	             : str_starts(s, S("zf")) ? str_sub(s, 2, s.n)
-	             : str_starts(s, S("f")) ? str_sub(s, 1, s.n) : (Str){0};
+	             : str_starts(s, S("f"))  ? str_sub(s, 1, s.n)
+	                                      : (Str){0};
 	for (uint32_t i = 0; i < digits.n; i++)
 		if (!is_digit(digits.p[i]))
 			return false;
@@ -337,9 +343,7 @@ static bool read_operator(Reader *r, bool *more)
 	Op op;
 	*more = true;
 	switch (c) {
-	case ')':
-		*more = false;
-		return close_bracket(r);
+	case ')': *more = false; return close_bracket(r);
 	case ',':
 		if (!reduce(r, 0) || !r->nop || r->op[r->nop - 1].op != OP_CALL)
 			return false;
@@ -350,12 +354,16 @@ static bool read_operator(Reader *r, bool *more)
 	case '%': op = OP_MOD; break;
 	case '*': op = next == c ? OP_POW : OP_MUL; break;
 	case '/': op = next == c ? OP_FLOORDIV : OP_DIV; break;
-	case '=': case '!':
+	case '=':
+	case '!':
 		if (next != '=')
 			return false;
 		op = OP_RELATION;
 		break;
-	case '<': case '>': case '&': case '|': op = OP_RELATION; break;
+	case '<':
+	case '>':
+	case '&':
+	case '|': op = OP_RELATION; break;
 	default: return false;
 	}
 	if (op == OP_POW || op == OP_FLOORDIV || (op == OP_RELATION && next == '='))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "types.h"
 
-/* The questions of types.h about sizes and strides. Sizes may be symbolic: MUST and NO hold for all values
- * of the symbols, all else is MAY. A tensor without printed strides has unknown ones. */
+/* The questions of types.h about sizes and strides. Sizes may be symbolic: MUST and NO hold for
+ * all values of the symbols, all else is MAY. A tensor without printed strides has unknown ones. */
 
 static bool has_sizes(const Type *v)
 {
@@ -22,8 +22,9 @@ static Tri is_number(Types *t, ExprId e, int64_t v)
 	return expr_eq(t, e, expr_int(t, v));
 }
 
-/* A product of sizes, as it is and with each size at least 1 (as PyTorch makes strides: Max(1, u0)). The two
- * are equal unless the tensor is empty, and no question that asks for strides cares then. */
+/* A product of sizes, as it is and with each size at least 1 (as PyTorch makes strides: Max(1,
+ * u0)). The two are equal unless the tensor is empty, and no question that asks for strides cares
+ * then. */
 typedef struct Extent {
 	ExprId plain, least1;
 } Extent;
@@ -39,8 +40,9 @@ static Extent extent_mul(Types *t, Extent e, ExprId size)
 	int64_t v;
 	ExprId least1 = expr_value(t, size, &v) && v > 0 ? size : expr_max(t, expr_int(t, 1), size);
 	ExprId plain = expr_mul(t, e.plain, size);
-	return (Extent){plain, e.plain.i == e.least1.i && least1.i == size.i ? plain
-	                                                                    : expr_mul(t, e.least1, least1)};
+	return (Extent){plain, e.plain.i == e.least1.i && least1.i == size.i
+	                           ? plain
+	                           : expr_mul(t, e.least1, least1)};
 }
 
 static Extent extent_scale(Types *t, Extent e, ExprId by)
@@ -75,7 +77,8 @@ Tri type_is_empty(Types *t, const Type *v)
 	return empty;
 }
 
-/* Are the dims, taken from order[0] on, packed, size-1 dims passed over? `plain`: a size of 0 counts as it is. */
+/* Are the dims, taken from order[0] on, packed, size-1 dims passed over? `plain`: a size of 0
+ * counts as it is. */
 static Tri is_packed(Types *t, const Type *v, const uint32_t *order, bool plain)
 {
 	Extent e = extent_one(t);
@@ -183,8 +186,10 @@ MemoryFormat type_suggested_format(Types *t, const Type *v)
 		/* size 0 is out, so the size as it stands is "times its size when above 1" */
 		bound = expr_mul(t, stride_of(v, d), v->size[d]);
 	}
-	return last == TRI_NO ? MF_CONTIGUOUS : last == TRI_MAY ? MF_UNKNOWN
-	       : v->ndim == 4 ? MF_CHANNELS_LAST : MF_CHANNELS_LAST_3D;
+	return last == TRI_NO    ? MF_CONTIGUOUS
+	       : last == TRI_MAY ? MF_UNKNOWN
+	       : v->ndim == 4    ? MF_CHANNELS_LAST
+	                         : MF_CHANNELS_LAST_3D;
 }
 
 TypeId type_contiguous_of(Types *t, DType d, const ExprId *size, uint32_t n, Sym device)
@@ -209,11 +214,11 @@ TypeId type_contiguous_of(Types *t, DType d, const ExprId *size, uint32_t n, Sym
 
 /* Numbers of sizes and strides; false when one is symbolic or unknown. */
 static bool all_numbers(Types *t, const Type *v, const uint32_t *dims, uint32_t n, int64_t *size,
-	int64_t *stride)
+                        int64_t *stride)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (!expr_value(t, v->size[dims[i]], &size[i]) || !expr_value(t, v->stride[dims[i]], &stride[i])
-		    || size[i] < 0 || stride[i] < 0)
+		if (!expr_value(t, v->size[dims[i]], &size[i]) ||
+		    !expr_value(t, v->stride[dims[i]], &stride[i]) || size[i] < 0 || stride[i] < 0)
 			return false;
 	return true;
 }
@@ -246,14 +251,15 @@ static Tri overlaps_counted(const int64_t *size, const int64_t *stride, uint32_t
 	}
 }
 
-/* Do two steps of one dim and some of the other surely meet? `wide`: of the stride a multiple of the other. */
+/* Do two steps of one dim and some of the other surely meet? `wide`: of the stride a multiple of
+ * the other. */
 static bool pair_meets(Types *t, const Type *v, uint32_t wide, uint32_t narrow)
 {
 	ExprId a = stride_of(v, wide), b = stride_of(v, narrow), one = expr_int(t, 1);
 	if (is_number(t, b, 0) != TRI_NO || is_number(t, expr_mod(t, a, b), 0) != TRI_MUST)
 		return false;
-	return surely_wide(t, v->size[wide])
-	       && expr_ge(t, v->size[narrow], expr_add(t, expr_floordiv(t, a, b), one)) == TRI_MUST;
+	return surely_wide(t, v->size[wide]) &&
+	       expr_ge(t, v->size[narrow], expr_add(t, expr_floordiv(t, a, b), one)) == TRI_MUST;
 }
 
 static bool surely_overlaps(Types *t, const Type *v, const uint32_t *dims, uint32_t n)
@@ -269,7 +275,8 @@ static bool surely_overlaps(Types *t, const Type *v, const uint32_t *dims, uint3
 	return false;
 }
 
-/* In ascending order of strides, does each step go beyond all that the smaller ones reach together? */
+/* In ascending order of strides, does each step go beyond all that the smaller ones reach
+ * together? */
 static bool surely_apart(Types *t, const Type *v, uint32_t *dims, uint32_t n)
 {
 	ExprId reach = expr_int(t, 0), one = expr_int(t, 1);
@@ -357,7 +364,8 @@ static void empty_strides(Types *t, const Type *v, const ExprId *shape, uint32_t
 		out[i] = stride_of(packed, i);
 }
 
-/* Strides of a view that exists: run by run from the last dim, see the operator facts ("view exists"). */
+/* Strides of a view that exists: run by run from the last dim, see the operator facts ("view
+ * exists"). */
 static void view_strides(Types *t, const Type *v, const ExprId *shape, uint32_t n, ExprId *out)
 {
 	ExprId one = expr_int(t, 1), base = v->stride[v->ndim - 1], taken = one;
@@ -365,8 +373,8 @@ static void view_strides(Types *t, const Type *v, const ExprId *shape, uint32_t 
 	uint32_t k = n;
 	for (uint32_t d = v->ndim; d-- > 0;) {
 		run = extent_mul(t, run, v->size[d]);
-		if (d && (is_number(t, v->size[d - 1], 1) == TRI_MUST
-		          || extent_is(t, extent_scale(t, run, base), v->stride[d - 1]) == TRI_MUST))
+		if (d && (is_number(t, v->size[d - 1], 1) == TRI_MUST ||
+		          extent_is(t, extent_scale(t, run, base), v->stride[d - 1]) == TRI_MUST))
 			continue;
 		while (k && (taken.i != run.plain.i || is_number(t, shape[k - 1], 1) == TRI_MUST)) {
 			k--;
@@ -385,7 +393,8 @@ static void view_strides(Types *t, const Type *v, const ExprId *shape, uint32_t 
 		out[i] = (ExprId){0};
 }
 
-/* Is some product of the last dims of the target surely, or never, this? ends[0..n]: those products. */
+/* Is some product of the last dims of the target surely, or never, this? ends[0..n]: those
+ * products. */
 static Tri ends_at(Types *t, const ExprId *ends, uint32_t n, ExprId at)
 {
 	Tri found = TRI_NO;
@@ -397,14 +406,16 @@ static Tri ends_at(Types *t, const ExprId *ends, uint32_t n, ExprId at)
 /* Joins dims `left` and `right`, with only size-1 dims between them, into one run? */
 static Tri dims_join(Types *t, const Type *v, uint32_t left, uint32_t right)
 {
-	Extent step = extent_scale(t, extent_mul(t, extent_one(t), v->size[right]), stride_of(v, right));
+	Extent step =
+		extent_scale(t, extent_mul(t, extent_one(t), v->size[right]), stride_of(v, right));
 	Tri join = extent_is(t, step, stride_of(v, left));
-	bool one = is_number(t, v->size[left], 1) != TRI_NO || is_number(t, v->size[right], 1) != TRI_NO;
+	bool one =
+		is_number(t, v->size[left], 1) != TRI_NO || is_number(t, v->size[right], 1) != TRI_NO;
 	return join == TRI_NO && one ? TRI_MAY : join;
 }
 
-/* For a tensor that is not empty and has dims: the elements right of any two dims that do not join must be a
- * product of whole target dims, else some target dim would lie across. */
+/* For a tensor that is not empty and has dims: the elements right of any two dims that do not join
+ * must be a product of whole target dims, else some target dim would lie across. */
 static Tri borders_fit(Types *t, const Type *v, const ExprId *shape, uint32_t n)
 {
 	ExprId ends[TYPE_DIMS_MOST + 1], numel = expr_int(t, 1);

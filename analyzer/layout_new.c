@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "layout.h"
 
-/* Sizes and strides of new tensors. Formulas: "Layout of new results" of the operator facts; the order of dims
- * is that of TensorIterator (aten/src/ATen/TensorIterator.cpp, PyTorch 2.6). */
+/* Sizes and strides of new tensors. Formulas: "Layout of new results" of the operator facts; the
+ * order of dims is that of TensorIterator (aten/src/ATen/TensorIterator.cpp, PyTorch 2.6). */
 
 static const Str words[] = {
 #define LAYOUT(id, word) {word, sizeof(word) - 1},
@@ -32,7 +32,8 @@ static Tri is_one(Types *t, ExprId e)
 	return expr_eq(t, e, expr_int(t, 1));
 }
 
-/* The size of two that are broadcast together; false when they do not fit. 0 when it cannot be told. */
+/* The size of two that are broadcast together; false when they do not fit. 0 when it cannot be
+ * told. */
 static bool common_size(Types *t, ExprId a, ExprId b, ExprId *out)
 {
 	Tri one_a = is_one(t, a), one_b = is_one(t, b);
@@ -76,11 +77,12 @@ bool layout_broadcast(Types *t, const TypeId *ops, uint32_t nops, ExprId *size, 
 /* ---- packing ---- */
 
 typedef struct Shape {
-	Type v;  /* what comes out; sizes are set, strides point to stride */
+	Type v; /* what comes out; sizes are set, strides point to stride */
 	ExprId size[TYPE_DIMS_MOST], stride[TYPE_DIMS_MOST];
 } Shape;
 
-/* Strides of dims taken from order[0], the innermost, outward. A size of 0 counts as 1 unless `raw`. */
+/* Strides of dims taken from order[0], the innermost, outward. A size of 0 counts as 1 unless
+ * `raw`. */
 static void pack(Types *t, Shape *s, const uint32_t *order, bool raw)
 {
 	ExprId one = expr_int(t, 1), step = one;
@@ -124,7 +126,8 @@ static bool copy_strides(Shape *s, const Type *x)
 
 /* ---- order of dims ---- */
 
-/* Strides of an operand broadcast to the result, 0 where it is stretched. False when that cannot be told. */
+/* Strides of an operand broadcast to the result, 0 where it is stretched. False when that cannot
+ * be told. */
 static bool stretched(Types *t, const Shape *s, const Type *x, ExprId *stride)
 {
 	if (!x->has_shape || (!x->has_stride && x->ndim) || x->ndim > s->v.ndim)
@@ -134,7 +137,8 @@ static bool stretched(Types *t, const Shape *s, const Type *x, ExprId *stride)
 		stride[d] = expr_int(t, 0);
 		if (d < s->v.ndim - x->ndim)
 			continue;
-		/* Should the result's size turn out to be 1 too, this only moves a dim that does not count. */
+		/* Should the result's size turn out to be 1 too, this only moves a dim that does not
+		 * count. */
 		Tri one = is_one(t, x->size[k]);
 		if (expr_eq(t, x->size[k], s->size[d]) == TRI_MUST || one == TRI_NO)
 			stride[d] = x->stride[k];
@@ -154,16 +158,18 @@ static Order compare(Types *t, const Shape *s, const ExprId *stride, uint32_t in
 	if (none != TRI_NO)
 		return none == TRI_MUST ? ORDER_TIE : ORDER_UNKNOWN;
 	if (expr_eq(t, a, b) != TRI_MUST)
-		return expr_ge(t, b, expr_add(t, a, one)) == TRI_MUST ? ORDER_KEEP
-		       : expr_ge(t, a, expr_add(t, b, one)) == TRI_MUST ? ORDER_SWAP : ORDER_UNKNOWN;
+		return expr_ge(t, b, expr_add(t, a, one)) == TRI_MUST   ? ORDER_KEEP
+		       : expr_ge(t, a, expr_add(t, b, one)) == TRI_MUST ? ORDER_SWAP
+		                                                        : ORDER_UNKNOWN;
 	a = s->size[inner];
 	b = s->size[outer];
 	return expr_ge(t, a, expr_add(t, b, one)) == TRI_MUST ? ORDER_SWAP
-	       : expr_ge(t, b, a) == TRI_MUST ? ORDER_TIE : ORDER_UNKNOWN;
+	       : expr_ge(t, b, a) == TRI_MUST                 ? ORDER_TIE
+	                                                      : ORDER_UNKNOWN;
 }
 
 static Order compare_all(Types *t, const Shape *s, ExprId (*stride)[TYPE_DIMS_MOST], uint32_t n,
-	uint32_t inner, uint32_t outer)
+                         uint32_t inner, uint32_t outer)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		Order o = compare(t, s, stride[i], inner, outer);
@@ -175,7 +181,7 @@ static Order compare_all(Types *t, const Shape *s, ExprId (*stride)[TYPE_DIMS_MO
 
 /* Insertion sort of the dims, innermost first, that passes over what no operand decides. */
 static bool sort_dims(Types *t, const Shape *s, ExprId (*stride)[TYPE_DIMS_MOST], uint32_t n,
-	uint32_t *order)
+                      uint32_t *order)
 {
 	for (uint32_t i = 0; i < s->v.ndim; i++)
 		order[i] = s->v.ndim - 1 - i;
@@ -213,8 +219,8 @@ static bool order_of(Types *t, const Shape *s, const LayoutNew *how, uint32_t mo
 	return sort_dims(t, s, stride, n, order);
 }
 
-/* As TensorIterator: dims that come out in their own order are packed as a contiguous tensor is, others by
- * the sizes as they stand. */
+/* As TensorIterator: dims that come out in their own order are packed as a contiguous tensor is,
+ * others by the sizes as they stand. */
 static void new_ordering(Types *t, Shape *s, const LayoutNew *how)
 {
 	uint32_t order[TYPE_DIMS_MOST];
@@ -355,7 +361,8 @@ TypeId layout_new(Types *t, const LayoutNew *how)
 	case LAYOUT_SAME: copy_strides(&s, &x); break;
 	case LAYOUT_ORDERING: new_ordering(t, &s, how); break;
 	case LAYOUT_ITERATOR: new_iterator(t, &s, how); break;
-	case LAYOUT_UNKNOWN: case LAYOUT_N: break;
+	case LAYOUT_UNKNOWN:
+	case LAYOUT_N: break;
 	}
 	return type_intern(t, &s.v);
 }
@@ -410,7 +417,7 @@ static DType number_dtype(DType d, DType float_default)
 
 /* `flat`: count tensors of unknown shape as 0-d. *unsure: there is one. */
 static Group join_groups(Types *t, const TypeId *ops, uint32_t nops, DType float_default, bool flat,
-	bool *unsure)
+                         bool *unsure)
 {
 	Group dims = {0}, points = {0}, numbers = {0};
 	for (uint32_t i = 0; i < nops; i++) {

@@ -127,7 +127,8 @@ TypeId layout_movedim(Types *t, TypeId x, const int64_t *src, const int64_t *dst
 		return w.v.has_shape && !w.v.ndim && n == 1 ? work_close(t, &w) : work_blank(t, &w);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t from, to;
-		if (!wrap(src[i], w.v.ndim, &from) || !wrap(dst[i], w.v.ndim, &to) || moved[from] || set[to])
+		if (!wrap(src[i], w.v.ndim, &from) || !wrap(dst[i], w.v.ndim, &to) || moved[from] ||
+		    set[to])
 			return work_blank(t, &w);
 		moved[from] = set[to] = true;
 		dims[to] = from;
@@ -147,7 +148,8 @@ TypeId layout_movedim(Types *t, TypeId x, const int64_t *src, const int64_t *dst
 /* A bound of a slice as a position in 0..size; 0 when it cannot be told. */
 static ExprId slice_bound(Types *t, ExprId e, ExprId size)
 {
-	const int64_t beyond = (int64_t)1 << 62; /* no tensor is as large: the printers write 2**63 - 1 */
+	const int64_t beyond = (int64_t)1
+	                       << 62; /* no tensor is as large: the printers write 2**63 - 1 */
 	ExprId zero = expr_int(t, 0);
 	int64_t v;
 	if (expr_value(t, e, &v)) {
@@ -161,7 +163,7 @@ static ExprId slice_bound(Types *t, ExprId e, ExprId size)
 }
 
 TypeId layout_slice(Types *t, TypeId x, int64_t dim, const ExprId *start, const ExprId *stop,
-	const ExprId *step)
+                    const ExprId *step)
 {
 	Work w;
 	uint32_t d;
@@ -331,8 +333,10 @@ TypeId layout_view_as_real(Types *t, TypeId x)
 	Work w;
 	ExprId two = expr_int(t, 2);
 	bool sizes = work_open(t, x, &w);
-	w.v.dtype = w.v.dtype == DT_C128 ? DT_F64 : w.v.dtype == DT_C64 ? DT_F32
-	            : w.v.dtype == DT_C32 ? DT_F16 : DT_NONE;
+	w.v.dtype = w.v.dtype == DT_C128  ? DT_F64
+	            : w.v.dtype == DT_C64 ? DT_F32
+	            : w.v.dtype == DT_C32 ? DT_F16
+	                                  : DT_NONE;
 	if (!sizes)
 		return work_blank(t, &w);
 	for (uint32_t d = 0; d < w.v.ndim; d++)
@@ -346,8 +350,10 @@ TypeId layout_view_as_complex(Types *t, TypeId x)
 {
 	Work w;
 	bool sizes = work_open(t, x, &w);
-	w.v.dtype = w.v.dtype == DT_F64 ? DT_C128 : w.v.dtype == DT_F32 ? DT_C64
-	            : w.v.dtype == DT_F16 ? DT_C32 : DT_NONE;
+	w.v.dtype = w.v.dtype == DT_F64   ? DT_C128
+	            : w.v.dtype == DT_F32 ? DT_C64
+	            : w.v.dtype == DT_F16 ? DT_C32
+	                                  : DT_NONE;
 	if (!sizes || !w.v.ndim)
 		return work_blank(t, &w);
 	work_drop(&w, w.v.ndim - 1);
@@ -377,8 +383,8 @@ TypeId layout_view_dtype(Types *t, TypeId x, DType d)
 
 /* ---- other shapes ---- */
 
-/* Copies a target shape into *w and fills in -1. False when it is none of w's; a size that cannot be
- * computed is left unknown. */
+/* Copies a target shape into *w and fills in -1. False when it is none of w's; a size that cannot
+ * be computed is left unknown. */
 static bool target_sizes(Types *t, Work *w, const ExprId *shape, uint32_t n)
 {
 	Type from = w->v;
@@ -413,8 +419,8 @@ TypeId layout_view(Types *t, TypeId x, const ExprId *shape, uint32_t n)
 	if (!target_sizes(t, &w, shape, n))
 		return work_blank(t, &w);
 	from = *type_get(t, x);
-	w.v.has_stride = type_view_exists(t, &from, w.size, n, w.stride) == TRI_MUST
-	                 && (from.has_stride || !from.ndim);
+	w.v.has_stride = type_view_exists(t, &from, w.size, n, w.stride) == TRI_MUST &&
+	                 (from.has_stride || !from.ndim);
 	return work_close(t, &w);
 }
 
@@ -472,8 +478,8 @@ TypeId layout_unflatten(Types *t, TypeId x, int64_t dim, const ExprId *sizes, ui
 	Work w;
 	uint32_t d, k = 0;
 	ExprId parts[TYPE_DIMS_MOST], shape[TYPE_DIMS_MOST];
-	if (!work_open(t, x, &w) || !w.v.ndim || !wrap(dim, w.v.ndim, &d)
-	    || (uint64_t)n + w.v.ndim - 1 > TYPE_DIMS_MOST)
+	if (!work_open(t, x, &w) || !w.v.ndim || !wrap(dim, w.v.ndim, &d) ||
+	    (uint64_t)n + w.v.ndim - 1 > TYPE_DIMS_MOST)
 		return work_blank(t, &w);
 	for (uint32_t i = 0; i < n; i++)
 		parts[i] = sizes[i];
@@ -523,8 +529,8 @@ static bool open_dim(Types *t, TypeId x, int64_t dim, Work *w, uint32_t *d)
 }
 
 /* n pieces of `size`, the last one of what the others leave. */
-static bool even_pieces(Types *t, Work *w, uint32_t d, ExprId size, int64_t n, Arena *a, TypeId **out,
-	uint32_t *count)
+static bool even_pieces(Types *t, Work *w, uint32_t d, ExprId size, int64_t n, Arena *a,
+                        TypeId **out, uint32_t *count)
 {
 	ExprId all = w->size[d], before = expr_mul(t, size, expr_int(t, n - 1));
 	if (n < 1 || n > LAYOUT_PIECES_MOST)
@@ -535,7 +541,8 @@ static bool even_pieces(Types *t, Work *w, uint32_t d, ExprId size, int64_t n, A
 	return true;
 }
 
-bool layout_chunk(Types *t, TypeId x, int64_t chunks, int64_t dim, Arena *a, TypeId **out, uint32_t *n)
+bool layout_chunk(Types *t, TypeId x, int64_t chunks, int64_t dim, Arena *a, TypeId **out,
+                  uint32_t *n)
 {
 	Work w;
 	uint32_t d;
@@ -571,14 +578,14 @@ bool layout_split(Types *t, TypeId x, ExprId size, int64_t dim, Arena *a, TypeId
 	}
 	if (expr_ge(t, size, w.size[d]) == TRI_MUST)
 		return even_pieces(t, &w, d, w.size[d], 1, a, out, n);
-	if (expr_eq(t, expr_mod(t, w.size[d], size), expr_int(t, 0)) == TRI_MUST
-	    && expr_value(t, expr_floordiv(t, w.size[d], size), &count))
+	if (expr_eq(t, expr_mod(t, w.size[d], size), expr_int(t, 0)) == TRI_MUST &&
+	    expr_value(t, expr_floordiv(t, w.size[d], size), &count))
 		return even_pieces(t, &w, d, size, count, a, out, n);
 	return none(out, n);
 }
 
-bool layout_split_sizes(Types *t, TypeId x, const ExprId *sizes, uint32_t nsizes, int64_t dim, Arena *a,
-	TypeId **out, uint32_t *n)
+bool layout_split_sizes(Types *t, TypeId x, const ExprId *sizes, uint32_t nsizes, int64_t dim,
+                        Arena *a, TypeId **out, uint32_t *n)
 {
 	Work w;
 	uint32_t d;
@@ -593,7 +600,7 @@ bool layout_split_sizes(Types *t, TypeId x, const ExprId *sizes, uint32_t nsizes
 }
 
 bool layout_tensor_split(Types *t, TypeId x, int64_t sections, int64_t dim, Arena *a, TypeId **out,
-	uint32_t *n)
+                         uint32_t *n)
 {
 	Work w;
 	uint32_t d;
@@ -612,8 +619,8 @@ bool layout_tensor_split(Types *t, TypeId x, int64_t sections, int64_t dim, Aren
 	return true;
 }
 
-bool layout_tensor_split_at(Types *t, TypeId x, const ExprId *at, uint32_t nat, int64_t dim, Arena *a,
-	TypeId **out, uint32_t *n)
+bool layout_tensor_split_at(Types *t, TypeId x, const ExprId *at, uint32_t nat, int64_t dim,
+                            Arena *a, TypeId **out, uint32_t *n)
 {
 	ExprId from = expr_int(t, 0);
 	if (nat >= LAYOUT_PIECES_MOST)
@@ -633,8 +640,8 @@ bool layout_unbind(Types *t, TypeId x, int64_t dim, Arena *a, TypeId **out, uint
 	Work w;
 	uint32_t d;
 	int64_t s;
-	if (!open_dim(t, x, dim, &w, &d) || !expr_value(t, w.size[d], &s) || s < 0
-	    || s > LAYOUT_PIECES_MOST)
+	if (!open_dim(t, x, dim, &w, &d) || !expr_value(t, w.size[d], &s) || s < 0 ||
+	    s > LAYOUT_PIECES_MOST)
 		return none(out, n);
 	TypeId one = layout_select(t, x, dim);
 	*out = NEW_N(a, TypeId, (size_t)s);

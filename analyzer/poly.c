@@ -61,8 +61,8 @@ static uint32_t mono_intern(Types *t, const Factor *f, uint32_t n)
 		const Mono *m = &t->monos.v[id];
 		bool same = m->n == n;
 		for (uint32_t i = 0; same && i < n; i++)
-			same = t->factors.v[m->at + i].atom == f[i].atom
-			       && t->factors.v[m->at + i].power == f[i].power;
+			same = t->factors.v[m->at + i].atom == f[i].atom &&
+			       t->factors.v[m->at + i].power == f[i].power;
 		if (same)
 			return id;
 	}
@@ -138,7 +138,8 @@ uint32_t mono_gcd(Types *t, uint32_t a, uint32_t b)
 	return mono_intern(t, out, n);
 }
 
-/* Degree first, then powers of the lowest atom that differs: products keep this order, as division needs. */
+/* Degree first, then powers of the lowest atom that differs: products keep this order, as division
+ * needs. */
 static int mono_cmp(const Types *t, uint32_t a, uint32_t b)
 {
 	const Mono *x = &t->monos.v[a], *y = &t->monos.v[b];
@@ -356,8 +357,8 @@ ExprId poly_intern(Types *t, const Poly *p)
 		const Expr *e = &t->exprs.v[id];
 		bool same = e->n == p->n;
 		for (uint32_t i = 0; same && i < p->n; i++)
-			same = t->terms.v[e->at + i].coef == p->t[i].coef
-			       && t->terms.v[e->at + i].mono == p->t[i].mono;
+			same = t->terms.v[e->at + i].coef == p->t[i].coef &&
+			       t->terms.v[e->at + i].mono == p->t[i].mono;
 		if (same)
 			return (ExprId){id};
 	}
@@ -442,4 +443,3 @@ void exprs_init(Types *t)
 	uint32_t one = mono_intern(t, NULL, 0);
 	ASSERT(one == MONO_ONE);
 }
-

@@ -149,11 +149,11 @@ static bool exprs_unknown(const ExprId *a, uint32_t n)
 
 static bool type_same(const Type *a, const Type *b)
 {
-	return a->kind == b->kind && a->dtype == b->dtype && a->has_shape == b->has_shape
-	       && a->has_stride == b->has_stride && a->wrapped == b->wrapped && a->ndim == b->ndim
-	       && sym_eq(a->device, b->device) && a->sym.i == b->sym.i
-	       && exprs_same(a->size, b->size, a->ndim)
-	       && (!a->has_stride || exprs_same(a->stride, b->stride, a->ndim));
+	return a->kind == b->kind && a->dtype == b->dtype && a->has_shape == b->has_shape &&
+	       a->has_stride == b->has_stride && a->wrapped == b->wrapped && a->ndim == b->ndim &&
+	       sym_eq(a->device, b->device) && a->sym.i == b->sym.i &&
+	       exprs_same(a->size, b->size, a->ndim) &&
+	       (!a->has_stride || exprs_same(a->stride, b->stride, a->ndim));
 }
 
 static uint64_t hash_with(uint64_t h, uint64_t x)
@@ -163,9 +163,10 @@ static uint64_t hash_with(uint64_t h, uint64_t x)
 
 static uint64_t type_hash(const Types *t, const Type *v)
 {
-	uint64_t h = hash_with(t->names->seed, (uint64_t)v->kind | (uint64_t)v->dtype << 8
-		| (uint64_t)v->has_shape << 16 | (uint64_t)v->has_stride << 17 | (uint64_t)v->wrapped << 18
-		| (uint64_t)v->ndim << 32);
+	uint64_t h =
+		hash_with(t->names->seed, (uint64_t)v->kind | (uint64_t)v->dtype << 8 |
+	                                  (uint64_t)v->has_shape << 16 | (uint64_t)v->has_stride << 17 |
+	                                  (uint64_t)v->wrapped << 18 | (uint64_t)v->ndim << 32);
 	h = hash_with(h, (uint64_t)v->device.i << 32 | v->sym.i);
 	for (uint32_t i = 0; i < v->ndim; i++)
 		h = hash_with(h, (uint64_t)v->size[i].i << 32 | (v->has_stride ? v->stride[i].i : 0));
@@ -252,8 +253,9 @@ TypeId type_without_shape(Types *t, TypeId id)
 
 /* ---- reading annotations ---- */
 
-/* The text from an opening bracket at `at` to the one that closes it, without them; *end is behind that. False when
- * it is not closed. Only one kind of bracket is counted: others are checked when the inside is read. */
+/* The text from an opening bracket at `at` to the one that closes it, without them; *end is behind
+ * that. False when it is not closed. Only one kind of bracket is counted: others are checked when
+ * the inside is read. */
 static bool bracket_text(Str s, uint32_t at, char open, char close, Str *inside, uint32_t *end)
 {
 	uint32_t depth = 0;
@@ -269,7 +271,8 @@ static bool bracket_text(Str s, uint32_t at, char open, char close, Str *inside,
 	return false;
 }
 
-/* The part of *rest up to the first comma outside of brackets; *rest moves behind it. False at the end. */
+/* The part of *rest up to the first comma outside of brackets; *rest moves behind it. False at the
+ * end. */
 static bool cut_item(Str *rest, Str *item)
 {
 	uint32_t depth = 0, i = 0;
@@ -333,16 +336,17 @@ static TypeId read_tensor(Types *t, Str s, bool wrapped)
 {
 	uint32_t open = str_find_char(s, '[', 0), end, n;
 	ExprId size[TYPE_DIMS_MOST], stride[TYPE_DIMS_MOST];
-	Type v = {.kind = TK_TENSOR, .has_shape = true, .wrapped = wrapped, .size = size, .stride = stride};
+	Type v = {
+		.kind = TK_TENSOR, .has_shape = true, .wrapped = wrapped, .size = size, .stride = stride};
 	Str inside;
 	v.dtype = dtype_by_shown(str_sub(s, 0, open));
-	if (v.dtype == DT_NONE || !bracket_text(s, open, '[', ']', &inside, &end)
-	    || !read_dims(t, inside, size, &v.ndim))
+	if (v.dtype == DT_NONE || !bracket_text(s, open, '[', ']', &inside, &end) ||
+	    !read_dims(t, inside, size, &v.ndim))
 		return (TypeId){0};
 	s = str_sub(s, end, s.n);
 	if (s.n && s.p[0] == '[') {
-		if (!bracket_text(s, 0, '[', ']', &inside, &end) || !read_dims(t, inside, stride, &n)
-		    || n != v.ndim)
+		if (!bracket_text(s, 0, '[', ']', &inside, &end) || !read_dims(t, inside, stride, &n) ||
+		    n != v.ndim)
 			return (TypeId){0};
 		v.has_stride = true;
 		s = str_sub(s, end, s.n);
@@ -388,7 +392,8 @@ static TypeId read_word(Types *t, Str s)
 			Type v = {.kind = words[i].kind, .dtype = words[i].dtype};
 			return type_intern(t, &v);
 		}
-	bool tensor = str_ends(s, S("Tensor")) || str_ends(s, S("Parameter")) || str_ends(s, S("Buffer"));
+	bool tensor =
+		str_ends(s, S("Tensor")) || str_ends(s, S("Parameter")) || str_ends(s, S("Buffer"));
 	return tensor && is_dotted(s) ? type_tensor_unknown(t) : (TypeId){0};
 }
 

@@ -15,7 +15,8 @@ static bool whole(const Type *v)
 static void questions(Types *t, TypeId id, Arena *a)
 {
 	const Type *v = type_get(t, id);
-	Tri rows = type_is_contiguous(t, v), dense = type_is_dense(t, v), twice = type_overlaps_itself(t, v);
+	Tri rows = type_is_contiguous(t, v), dense = type_is_dense(t, v),
+		twice = type_overlaps_itself(t, v);
 	ExprId flat = type_numel(t, v), stride;
 	Str text = type_text(t, id, a);
 	ASSERT(rows != TRI_MUST || dense != TRI_NO);

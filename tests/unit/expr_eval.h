@@ -64,7 +64,8 @@ static int64_t eval_atom(Eval *e)
 	} else if (*e->p >= '0' && *e->p <= '9') {
 		while (*e->p >= '0' && *e->p <= '9')
 			v = v * 10 + (*e->p++ - '0');
-	} else if (!strncmp(e->p, "Max(", 4) || !strncmp(e->p, "Min(", 4) || !strncmp(e->p, "Mod(", 4)) {
+	} else if (!strncmp(e->p, "Max(", 4) || !strncmp(e->p, "Min(", 4) ||
+	           !strncmp(e->p, "Mod(", 4)) {
 		char kind = e->p[1] == 'a' ? 'M' : e->p[1] == 'i' ? 'm' : '%';
 		e->p += 4;
 		v = eval_call(e, kind);
@@ -153,6 +154,9 @@ static bool next_values(int64_t *v)
 	return false;
 }
 
-#define FIRST_VALUES {2, 2, 2, 0}
+#define FIRST_VALUES                                                                               \
+	{                                                                                              \
+		2, 2, 2, 0                                                                                 \
+	}
 
 #endif

@@ -119,7 +119,10 @@ static void tree_text(const Tree *t, Buf *out)
 		return;
 	}
 	bool call = strchr("%Mm", t->op) != NULL;
-	buf_add(out, t->op == '%' ? S("Mod") : t->op == 'M' ? S("Max") : t->op == 'm' ? S("Min") : S(""));
+	buf_add(out, t->op == '%'   ? S("Mod")
+	             : t->op == 'M' ? S("Max")
+	             : t->op == 'm' ? S("Min")
+	                            : S(""));
 	buf_char(out, '(');
 	tree_text(t->a, out);
 	if (call)
@@ -141,7 +144,7 @@ static void agrees(World *w, const Tree *tree, ExprId e)
 			Buf b = {.a = &w->a};
 			tree_text(tree, &b);
 			fail_msg("%.*s became %.*s: %lld, not %lld", STR_ARG(buf_str(&b)), STR_ARG(text),
-				(long long)got, (long long)want);
+			         (long long)got, (long long)want);
 		}
 	} while (next_values(v));
 }
@@ -167,7 +170,7 @@ static void values_stay(void **state)
 		Str text = expr_text(w->t, e, &w->a);
 		if (expr_parse(w->t, text).i != e.i)
 			fail_msg("%.*s is read back as %.*s", STR_ARG(text),
-				STR_ARG(expr_text(w->t, expr_parse(w->t, text), &w->a)));
+			         STR_ARG(expr_text(w->t, expr_parse(w->t, text), &w->a)));
 	}
 	print_message("# %d of 4000 trees have a value\n", known);
 	assert_true(known > 3000);
@@ -193,13 +196,14 @@ static void comparisons_hold(void **state)
 		Tri is_eq = expr_eq(w->t, a, b), is_ge = expr_ge(w->t, a, b);
 		asked += eq != ne;
 		decided += eq != ne && is_eq != TRI_MAY;
-		if ((is_eq == TRI_MUST && ne) || (is_eq == TRI_NO && eq) || (is_ge == TRI_MUST && lt)
-		    || (is_ge == TRI_NO && ge))
+		if ((is_eq == TRI_MUST && ne) || (is_eq == TRI_NO && eq) || (is_ge == TRI_MUST && lt) ||
+		    (is_ge == TRI_NO && ge))
 			fail_msg("%.*s against %.*s: eq %d, ge %d", STR_ARG(expr_text(w->t, a, &w->a)),
-				STR_ARG(expr_text(w->t, b, &w->a)), is_eq, is_ge);
+			         STR_ARG(expr_text(w->t, b, &w->a)), is_eq, is_ge);
 		assert_int_equal(expr_eq(w->t, b, a), is_eq);
 	}
-	print_message("# equality decided in %d of %d pairs that have one answer for small sizes\n", decided, asked);
+	print_message("# equality decided in %d of %d pairs that have one answer for small sizes\n",
+	              decided, asked);
 	assert_true(decided * 2 > asked);
 }
 
@@ -255,11 +259,13 @@ static void decided(void **state)
 		{"Identity(s0)", "s0", TRI_MUST, TRI_MUST},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		ExprId a = expr_parse(w->t, str_from_c(cases[i].a)), b = expr_parse(w->t, str_from_c(cases[i].b));
-		if (!a.i || !b.i || expr_eq(w->t, a, b) != cases[i].eq || expr_ge(w->t, a, b) != cases[i].ge)
+		ExprId a = expr_parse(w->t, str_from_c(cases[i].a)),
+			   b = expr_parse(w->t, str_from_c(cases[i].b));
+		if (!a.i || !b.i || expr_eq(w->t, a, b) != cases[i].eq ||
+		    expr_ge(w->t, a, b) != cases[i].ge)
 			fail_msg("%s (%.*s) against %s (%.*s): eq %d, ge %d", cases[i].a,
-				STR_ARG(expr_text(w->t, a, &w->a)), cases[i].b,
-				STR_ARG(expr_text(w->t, b, &w->a)), expr_eq(w->t, a, b), expr_ge(w->t, a, b));
+			         STR_ARG(expr_text(w->t, a, &w->a)), cases[i].b,
+			         STR_ARG(expr_text(w->t, b, &w->a)), expr_eq(w->t, a, b), expr_ge(w->t, a, b));
 	}
 }
 
@@ -267,16 +273,57 @@ static void unknown(void **state)
 {
 	World *w = *state;
 	static const char *const texts[] = {
-		"", " ", "()", "s0 s1", "2 3", "s0 +", "*s0", "(s0", "s0)", "s0,", "Max(s0", "Max()", "Mod(s0)",
-		"Mod(s0, 2, 3)", "s0 $ 2", "s0//0", "Mod(s0, 0)", "s0/2", "2.5", "1e5", "zf0", "2*zf3", "f1", "zuf0",
-		"s0 > 2", "True", "s0**-1", "s0**s1", "s0**1000000", "99999999999999999999", "9223372036854775807 + 1",
-		"9223372036854775807*2", "-9223372036854775808 - 1", "ToFloat(s0)", "Unheard(s0)", "s0[0]", "s0.x",
-		"\xff\xfe", "s0\n+1", "3s0", "s0 = 1", "s0 ! 1",
+		"",
+		" ",
+		"()",
+		"s0 s1",
+		"2 3",
+		"s0 +",
+		"*s0",
+		"(s0",
+		"s0)",
+		"s0,",
+		"Max(s0",
+		"Max()",
+		"Mod(s0)",
+		"Mod(s0, 2, 3)",
+		"s0 $ 2",
+		"s0//0",
+		"Mod(s0, 0)",
+		"s0/2",
+		"2.5",
+		"1e5",
+		"zf0",
+		"2*zf3",
+		"f1",
+		"zuf0",
+		"s0 > 2",
+		"True",
+		"s0**-1",
+		"s0**s1",
+		"s0**1000000",
+		"99999999999999999999",
+		"9223372036854775807 + 1",
+		"9223372036854775807*2",
+		"-9223372036854775808 - 1",
+		"ToFloat(s0)",
+		"Unheard(s0)",
+		"s0[0]",
+		"s0.x",
+		"\xff\xfe",
+		"s0\n+1",
+		"3s0",
+		"s0 = 1",
+		"s0 ! 1",
 	};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		if (expr_parse(w->t, str_from_c(texts[i])).i)
 			fail_msg("'%s' is no size", texts[i]);
-	assert_int_equal(expr_parse(w->t, (Str){"s\0" "0", 3}).i, 0);
+	assert_int_equal(expr_parse(w->t, (Str){"s\0"
+	                                        "0",
+	                                        3})
+	                     .i,
+	                 0);
 	ExprId s = expr_parse(w->t, S("s0")), none = {0};
 	assert_int_equal(expr_add(w->t, s, none).i, 0);
 	assert_int_equal(expr_mul(w->t, none, s).i, 0);
@@ -294,7 +341,8 @@ static void extremes(void **state)
 {
 	World *w = *state;
 	int64_t v;
-	ExprId least = expr_int(w->t, INT64_MIN), most = expr_int(w->t, INT64_MAX), minus = expr_int(w->t, -1);
+	ExprId least = expr_int(w->t, INT64_MIN), most = expr_int(w->t, INT64_MAX),
+		   minus = expr_int(w->t, -1);
 	assert_int_equal(expr_sub(w->t, least, expr_int(w->t, 1)).i, 0);
 	assert_int_equal(expr_mul(w->t, least, minus).i, 0);
 	assert_int_equal(expr_floordiv(w->t, least, minus).i, 0);
@@ -345,7 +393,7 @@ static void hostile(void **state)
 	ExprId e = expr_symbol(w->t, S("s0"));
 	for (int i = 0; i < 200 && e.i; i++)
 		e = expr_add(w->t, expr_floordiv(w->t, expr_mul(w->t, e, e), expr_symbol(w->t, S("s1"))),
-			expr_floordiv(w->t, e, expr_symbol(w->t, S("s2"))));
+		             expr_floordiv(w->t, e, expr_symbol(w->t, S("s2"))));
 	assert_int_equal(e.i, 0);
 	assert_true(arena_bytes(&w->a) - before < 64u << 20);
 }
@@ -368,11 +416,22 @@ static void texts(void **state)
 {
 	World *w = *state;
 	static const char *const cases[][2] = {
-		{"s0", "s0"}, {"2*s0", "2*s0"}, {"(s1//2)", "(s1//2)"}, {"s1//2", "(s1//2)"},
-		{"((((s1//2)) + 1)//2)", "((s1 + 2)//4)"}, {"-s0 + 4", "-s0 + 4"}, {"4 - s0", "-s0 + 4"},
-		{"s1*s0**2", "s0**2*s1"}, {"Mod(s0, 8)", "Mod(s0, 8)"}, {"Max(u0, 1)", "Max(1, u0)"},
-		{"(30//s0)", "(30//s0)"}, {"s0*(s1 + 1)", "s0*s1 + s0"}, {"s0 - s0", "0"},
-		{"s0//(2*s1)", "(s0//(2*s1))"}, {"-s0//2", "((s0)//2) - s0"}, {"u0 - 1", "u0 - 1"},
+		{"s0", "s0"},
+		{"2*s0", "2*s0"},
+		{"(s1//2)", "(s1//2)"},
+		{"s1//2", "(s1//2)"},
+		{"((((s1//2)) + 1)//2)", "((s1 + 2)//4)"},
+		{"-s0 + 4", "-s0 + 4"},
+		{"4 - s0", "-s0 + 4"},
+		{"s1*s0**2", "s0**2*s1"},
+		{"Mod(s0, 8)", "Mod(s0, 8)"},
+		{"Max(u0, 1)", "Max(1, u0)"},
+		{"(30//s0)", "(30//s0)"},
+		{"s0*(s1 + 1)", "s0*s1 + s0"},
+		{"s0 - s0", "0"},
+		{"s0//(2*s1)", "(s0//(2*s1))"},
+		{"-s0//2", "((s0)//2) - s0"},
+		{"u0 - 1", "u0 - 1"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		Str got = expr_text(w->t, expr_parse(w->t, str_from_c(cases[i][0])), &w->a);

@@ -142,8 +142,13 @@ static Lay lay_random(World *w, uint32_t n, uint32_t most)
 static TypeId lay_type(World *w, const Lay *l)
 {
 	ExprId size[DIMS], stride[DIMS];
-	Type v = {.kind = TK_TENSOR, .dtype = DT_F32, .has_shape = true, .has_stride = true, .ndim = l->n,
-	          .size = size, .stride = stride};
+	Type v = {.kind = TK_TENSOR,
+	          .dtype = DT_F32,
+	          .has_shape = true,
+	          .has_stride = true,
+	          .ndim = l->n,
+	          .size = size,
+	          .stride = stride};
 	for (uint32_t d = 0; d < l->n; d++) {
 		size[d] = expr_int(w->t, l->size[d]);
 		stride[d] = expr_int(w->t, l->stride[d]);
@@ -232,7 +237,8 @@ static MemoryFormat format_of(const Lay *l)
 	return l->n == 4 ? MF_CHANNELS_LAST : MF_CHANNELS_LAST_3D;
 }
 
-/* Can the addresses, taken in order, be reached with the target's sizes? Strides of its dims above 1 are forced. */
+/* Can the addresses, taken in order, be reached with the target's sizes? Strides of its dims above
+ * 1 are forced. */
 static bool view_by_counting(const Lay *l, Lay *target)
 {
 	static int64_t at[ELEMENTS], to[ELEMENTS];
@@ -271,8 +277,9 @@ static void questions(void **state)
 		count[3] += twice;
 		count[4] += format_of(&l) != MF_CONTIGUOUS;
 	}
-	print_message("# of 60000: contiguous %d, channels_last %d, dense %d, overlapping %d, suggested channels_last %d\n",
-		count[0], count[1], count[2], count[3], count[4]);
+	print_message("# of 60000: contiguous %d, channels_last %d, dense %d, overlapping %d, "
+	              "suggested channels_last %d\n",
+	              count[0], count[1], count[2], count[3], count[4]);
 }
 
 /* A shape of n elements: factors in random order, with dims of 1 strewn in. */
@@ -387,7 +394,7 @@ static void views_concrete(void **state)
 			empty_rule_strides(&l, &s);
 		if (r.i != lay_type(w, &s).i)
 			fail_msg("%s as %s gives %.*s", lay_text(w, &l), lay_text(w, &s),
-				STR_ARG(type_text(w->t, r, &w->a)));
+			         STR_ARG(type_text(w->t, r, &w->a)));
 		/* without strides: never wrong */
 		TypeId bare = type_without_layout(w->t, lay_type(w, &l));
 		got = type_view_exists(w->t, type_get(w->t, bare), shape, s.n, NULL);
@@ -420,7 +427,8 @@ static void fill_in(void **state)
 		}
 	}
 	TypeId x = type_parse(w->t, S("f32[4, 6]"));
-	ExprId two[] = {expr_int(w->t, -1), expr_int(w->t, -1)}, bad[] = {expr_int(w->t, 5), expr_int(w->t, -1)};
+	ExprId two[] = {expr_int(w->t, -1), expr_int(w->t, -1)},
+		   bad[] = {expr_int(w->t, 5), expr_int(w->t, -1)};
 	ExprId wrong[] = {expr_int(w->t, 5), expr_int(w->t, 5)};
 	assert_false(type_fill_shape(w->t, type_get(w->t, x), two, 2));
 	assert_false(type_fill_shape(w->t, type_get(w->t, x), bad, 2));
@@ -436,13 +444,31 @@ static void fill_in(void **state)
 /* A layout over s0, s1, s2 and u0: made like the concrete ones, of sizes drawn from these texts. */
 static TypeId symbolic_random(World *w, ExprId *size, uint32_t *count)
 {
-	static const char *const sizes[] = {"s0", "s1", "2", "1", "3", "u0", "(s0//2)", "s0*s1", "s0 + 1", "2*s1", "s2",
-		"4", "(s0//2) + (s1//2)", "((s1 + 1)//2)"};
-	static const char *const steps[] = {"0", "1", "s0", "2", "s1", "s0*s1", "Max(1, u0)", "u0", "s0 + 1"};
+	static const char *const sizes[] = {"s0",
+	                                    "s1",
+	                                    "2",
+	                                    "1",
+	                                    "3",
+	                                    "u0",
+	                                    "(s0//2)",
+	                                    "s0*s1",
+	                                    "s0 + 1",
+	                                    "2*s1",
+	                                    "s2",
+	                                    "4",
+	                                    "(s0//2) + (s1//2)",
+	                                    "((s1 + 1)//2)"};
+	static const char *const steps[] = {"0",     "1",          "s0", "2",     "s1",
+	                                    "s0*s1", "Max(1, u0)", "u0", "s0 + 1"};
 	ExprId stride[DIMS], step = expr_int(w->t, 1);
 	uint32_t n = draw(w, 5), order[DIMS];
-	Type v = {.kind = TK_TENSOR, .dtype = DT_F32, .has_shape = true, .has_stride = true, .ndim = n,
-	          .size = size, .stride = stride};
+	Type v = {.kind = TK_TENSOR,
+	          .dtype = DT_F32,
+	          .has_shape = true,
+	          .has_stride = true,
+	          .ndim = n,
+	          .size = size,
+	          .stride = stride};
 	shuffle(w, order, n);
 	if (draw(w, 2))
 		for (uint32_t d = 0; d < n; d++)
@@ -564,13 +590,17 @@ static void questions_symbolic(void **state)
 		agrees(w, id, type_is_channels_last(w->t, v, n), &last, "channels_last", &tally[2]);
 		agrees(w, id, type_is_dense(w->t, v), &dense, "dense", &tally[3]);
 		agrees(w, id, type_overlaps_itself(w->t, v), &twice, "overlaps", &tally[4]);
-		agrees(w, id, f == MF_UNKNOWN ? TRI_MAY : f == MF_CONTIGUOUS ? TRI_NO : TRI_MUST, &format,
-			"suggested channels_last", &tally[5]);
+		agrees(w, id,
+		       f == MF_UNKNOWN      ? TRI_MAY
+		       : f == MF_CONTIGUOUS ? TRI_NO
+		                            : TRI_MUST,
+		       &format, "suggested channels_last", &tally[5]);
 	}
-	static const char *const names[] = {"empty", "contiguous", "channels_last", "dense", "overlaps", "suggested"};
+	static const char *const names[] = {"empty", "contiguous", "channels_last",
+	                                    "dense", "overlaps",   "suggested"};
 	for (int i = 0; i < 6; i++) {
-		print_message("# %s: %d decided, %d open that small values answer alike\n", names[i], tally[i].decided,
-			tally[i].open);
+		print_message("# %s: %d decided, %d open that small values answer alike\n", names[i],
+		              tally[i].decided, tally[i].open);
 		assert_true(tally[i].decided > 20 * tally[i].open / 2 || i == 4);
 	}
 }
@@ -633,7 +663,8 @@ static void views_symbolic(void **state)
 		for (uint32_t d = 0; d < k && got == TRI_MUST; d++)
 			*(stride[d].i ? &strides : &unknown) += 1;
 	}
-	print_message("# views: %d decided, %d open that small values answer alike; strides %d known, %d not\n",
+	print_message(
+		"# views: %d decided, %d open that small values answer alike; strides %d known, %d not\n",
 		tally.decided, tally.open, strides, unknown);
 	assert_true(tally.decided > 10 * tally.open);
 	assert_true(strides > 50 * unknown);
@@ -643,7 +674,7 @@ static void views_symbolic(void **state)
 
 typedef struct Picked {
 	Lay from, to;
-	uint32_t map[DIMS];   /* dim of `to` -> dim of `from` + 1, 0 none */
+	uint32_t map[DIMS]; /* dim of `to` -> dim of `from` + 1, 0 none */
 	int64_t scale[DIMS], start[DIMS]; /* index of `from` = start + scale * index of `to`, summed */
 } Picked;
 
@@ -653,7 +684,8 @@ static void picks(World *w, const Picked *p, TypeId got, const char *what)
 	const Type *v = type_get(w->t, got);
 	Lay l = {.n = v->ndim};
 	if (v->ndim != p->to.n || !v->has_stride)
-		fail_msg("%s of %s: %.*s", what, lay_text(w, &p->from), STR_ARG(type_text(w->t, got, &w->a)));
+		fail_msg("%s of %s: %.*s", what, lay_text(w, &p->from),
+		         STR_ARG(type_text(w->t, got, &w->a)));
 	l = lay_of(w, got, (int64_t[SYMBOLS]){0});
 	for (uint32_t d = 0; d < l.n; d++)
 		if (l.size[d] != p->to.size[d])
@@ -775,13 +807,14 @@ static void cut_out(void **state)
 			picks(w, &p, layout_unfold(w->t, x, d, ek, expr_int(w->t, 2)), "unfold");
 		}
 		if (d != e) { /* diagonal: as wide as index pairs (i, i + a) are inside */
-			for (n = 0; n < 64 && (a < 0 ? n - a : n) < l.size[d] && (a < 0 ? n : n + a) < l.size[e];)
+			for (n = 0;
+			     n < 64 && (a < 0 ? n - a : n) < l.size[d] && (a < 0 ? n : n + a) < l.size[e];)
 				n++;
 			Type v = *type_get(w->t, layout_diagonal(w->t, x, a, d, e));
 			int64_t size, stride;
 			assert_int_equal(v.ndim, l.n - 1);
-			assert_true(expr_value(w->t, v.size[v.ndim - 1], &size)
-				&& expr_value(w->t, v.stride[v.ndim - 1], &stride));
+			assert_true(expr_value(w->t, v.size[v.ndim - 1], &size) &&
+			            expr_value(w->t, v.stride[v.ndim - 1], &stride));
 			assert_int_equal(size, n);
 			assert_int_equal(stride, l.stride[d] + l.stride[e]);
 		}
@@ -845,7 +878,7 @@ static void pieces(void **state)
 		int64_t k = 1 + draw(w, 5), s = l.size[d], sum, size;
 		for (int how = 0; how < 4; how++) {
 			ExprId ek = expr_int(w->t, k);
-			bool ok = how == 0 ? layout_chunk(w->t, x, k, d, &w->a, &v, &n)
+			bool ok = how == 0   ? layout_chunk(w->t, x, k, d, &w->a, &v, &n)
 			          : how == 1 ? layout_split(w->t, x, ek, d, &w->a, &v, &n)
 			          : how == 2 ? layout_tensor_split(w->t, x, k, d, &w->a, &v, &n)
 			                     : layout_tensor_split_at(w->t, x, &ek, 1, d, &w->a, &v, &n);
@@ -855,8 +888,11 @@ static void pieces(void **state)
 				const Type *piece = type_get(w->t, v[j]);
 				assert_true(expr_value(w->t, piece->size[d], &size));
 				sum += size;
-				int64_t each = how == 0 ? (s + k - 1) / k : how == 1 ? k : how == 2 ? s / k + (j < s % k)
-				               : j == 0 ? (s < k ? s : k) : s - (s < k ? s : k);
+				int64_t each = how == 0   ? (s + k - 1) / k
+				               : how == 1 ? k
+				               : how == 2 ? s / k + (j < s % k)
+				               : j == 0   ? (s < k ? s : k)
+				                          : s - (s < k ? s : k);
 				if (j + 1 < n || how >= 2)
 					assert_int_equal(size, each);
 				assert_true(size <= each);
@@ -908,53 +944,72 @@ static void view_cases(void **state)
 	ExprId minus = expr_int(t, -1), two = expr_int(t, 2), six = expr_int(t, 6);
 	ExprId flat[] = {minus}, pair[] = {two, minus}, one[] = {expr_int(t, 1)};
 	Tri shares, same;
-	gives(w, layout_view(t, typed(w, "f32[2, 3, 4][12, 4, 1]cpu"), pair, 2), "f32[2, 12][12, 1]cpu");
+	gives(w, layout_view(t, typed(w, "f32[2, 3, 4][12, 4, 1]cpu"), pair, 2),
+	      "f32[2, 12][12, 1]cpu");
 	gives(w, layout_view(t, typed(w, "f32[s0, s1, 4][4*s1, 4, 1]cpu"), pair, 2),
-		"f32[2, 2*s0*s1][2*s0*s1, 1]cpu");
+	      "f32[2, 2*s0*s1][2*s0*s1, 1]cpu");
 	gives(w, layout_reshape(t, typed(w, "f32[2, 3][1, 2]cpu"), flat, 1, &shares), "f32[6][1]cpu");
 	assert_int_equal(shares, TRI_NO);
-	gives(w, layout_reshape(t, typed(w, "f32[s0, s1][1, s0]cpu"), flat, 1, &shares), "f32[s0*s1][1]cpu");
+	gives(w, layout_reshape(t, typed(w, "f32[s0, s1][1, s0]cpu"), flat, 1, &shares),
+	      "f32[s0*s1][1]cpu");
 	assert_int_equal(shares, TRI_NO);
 	gives(w, layout_reshape(t, typed(w, "f32[s0, s1]cpu"), flat, 1, &shares), "f32[s0*s1]cpu");
 	assert_int_equal(shares, TRI_MAY);
-	gives(w, layout_reshape(t, typed(w, "f32[s0, 1, s1]cpu"), (ExprId[]){expr_symbol(t, S("s0")), minus}, 2, &shares),
-		"f32[s0, s1]cpu");
+	gives(w,
+	      layout_reshape(t, typed(w, "f32[s0, 1, s1]cpu"),
+	                     (ExprId[]){expr_symbol(t, S("s0")), minus}, 2, &shares),
+	      "f32[s0, s1]cpu");
 	assert_int_equal(shares, TRI_MUST);
 	gives(w, layout_reshape(t, typed(w, "f32[]cpu"), one, 1, &shares), "f32[1][1]cpu");
 	assert_int_equal(shares, TRI_MUST);
-	gives(w, layout_reshape(t, typed(w, "f32[u0, 4][4, 1]cpu"), flat, 1, &shares), "f32[4*u0][1]cpu");
+	gives(w, layout_reshape(t, typed(w, "f32[u0, 4][4, 1]cpu"), flat, 1, &shares),
+	      "f32[4*u0][1]cpu");
 	assert_int_equal(shares, TRI_MUST);
 	gives(w, layout_reshape(t, typed(w, "f32[2, 3]"), (ExprId[]){six, six}, 2, &shares), "f32");
 	gives(w, layout_reshape(t, type_tensor_unknown(t), pair, 2, &shares), "?[2, ?]");
-	gives(w, layout_flatten(t, typed(w, "f32[2, 3][3, 1]cpu"), 1, -1, &shares, &same), "f32[2, 3][3, 1]cpu");
+	gives(w, layout_flatten(t, typed(w, "f32[2, 3][3, 1]cpu"), 1, -1, &shares, &same),
+	      "f32[2, 3][3, 1]cpu");
 	assert_true(shares == TRI_MUST && same == TRI_MUST);
 	gives(w, layout_flatten(t, typed(w, "f32[][]cpu"), 0, -1, &shares, &same), "f32[1][1]cpu");
 	assert_true(shares == TRI_MUST && same == TRI_NO);
-	gives(w, layout_flatten(t, typed(w, "f32[2, 3, 4][3, 1, 6]cpu"), 0, 1, &shares, &same), "f32[6, 4][1, 6]cpu");
+	gives(w, layout_flatten(t, typed(w, "f32[2, 3, 4][3, 1, 6]cpu"), 0, 1, &shares, &same),
+	      "f32[6, 4][1, 6]cpu");
 	assert_true(shares == TRI_MUST && same == TRI_NO);
-	gives(w, layout_flatten(t, typed(w, "f32[2, 3, 4][3, 1, 6]cpu"), 1, 2, &shares, &same), "f32[2, 12][12, 1]cpu");
+	gives(w, layout_flatten(t, typed(w, "f32[2, 3, 4][3, 1, 6]cpu"), 1, 2, &shares, &same),
+	      "f32[2, 12][12, 1]cpu");
 	assert_true(shares == TRI_NO && same == TRI_NO);
 	gives(w, layout_flatten(t, typed(w, "f32[2, 1, 4]cpu"), 1, 2, &shares, &same), "f32[2, 4]cpu");
 	assert_true(shares == TRI_MUST && same == TRI_NO);
-	gives(w, layout_unflatten(t, typed(w, "f32[6, 4][4, 1]cpu"), 0, (ExprId[]){two, minus}, 2), "f32[2, 3, 4][12, 4, 1]cpu");
-	gives(w, layout_unflatten(t, typed(w, "f32[6, 4][1, 6]cpu"), -2, (ExprId[]){two, minus}, 2), "f32[2, 3, 4][3, 1, 6]cpu");
+	gives(w, layout_unflatten(t, typed(w, "f32[6, 4][4, 1]cpu"), 0, (ExprId[]){two, minus}, 2),
+	      "f32[2, 3, 4][12, 4, 1]cpu");
+	gives(w, layout_unflatten(t, typed(w, "f32[6, 4][1, 6]cpu"), -2, (ExprId[]){two, minus}, 2),
+	      "f32[2, 3, 4][3, 1, 6]cpu");
 	gives(w, layout_view_as_real(t, typed(w, "c64[2, 3][3, 1]cpu")), "f32[2, 3, 2][6, 2, 1]cpu");
 	gives(w, layout_view_as_complex(t, typed(w, "f32[2, 3, 2][6, 2, 1]cpu")), "c64[2, 3][3, 1]cpu");
 	gives(w, layout_view_dtype(t, typed(w, "f32[2, 3][3, 1]cpu"), DT_I32), "i32[2, 3][3, 1]cpu");
 	gives(w, layout_view_dtype(t, typed(w, "f32[2, 3][3, 1]cpu"), DT_F16), "f16[2, 6][6, 1]cpu");
 	gives(w, layout_view_dtype(t, typed(w, "f16[2, 6][6, 1]cpu"), DT_F32), "f32[2, 3][3, 1]cpu");
-	gives(w, layout_as_strided(t, typed(w, "f32[4][1]cpu"), (ExprId[]){two, two}, (ExprId[]){expr_int(t, 1), two}, 2),
-		"f32[2, 2][1, 2]cpu");
-	gives(w, layout_slice(t, typed(w, "f32[s0, 4][4, 1]cpu"), 0, NULL, &minus, NULL), "f32[s0 - 1, 4][4, 1]cpu");
-	gives(w, layout_slice(t, typed(w, "f32[s0, 4][4, 1]cpu"), 0, &one[0], NULL, NULL), "f32[s0 - 1, 4][4, 1]cpu");
-	gives(w, layout_slice(t, typed(w, "f32[s0, 4][4, 1]cpu"), 0, NULL, &two, NULL), "f32[2, 4][4, 1]cpu");
+	gives(w,
+	      layout_as_strided(t, typed(w, "f32[4][1]cpu"), (ExprId[]){two, two},
+	                        (ExprId[]){expr_int(t, 1), two}, 2),
+	      "f32[2, 2][1, 2]cpu");
+	gives(w, layout_slice(t, typed(w, "f32[s0, 4][4, 1]cpu"), 0, NULL, &minus, NULL),
+	      "f32[s0 - 1, 4][4, 1]cpu");
+	gives(w, layout_slice(t, typed(w, "f32[s0, 4][4, 1]cpu"), 0, &one[0], NULL, NULL),
+	      "f32[s0 - 1, 4][4, 1]cpu");
+	gives(w, layout_slice(t, typed(w, "f32[s0, 4][4, 1]cpu"), 0, NULL, &two, NULL),
+	      "f32[2, 4][4, 1]cpu");
 	gives(w, layout_slice(t, typed(w, "f32[s0][1]"), 0, NULL, NULL, &two), "f32[((s0 + 1)//2)][2]");
-	gives(w, layout_slice(t, typed(w, "f32[4, 4][4, 1]"), 0, NULL, &(ExprId){0}, NULL), "f32[?, 4][4, 1]");
+	gives(w, layout_slice(t, typed(w, "f32[4, 4][4, 1]"), 0, NULL, &(ExprId){0}, NULL),
+	      "f32[?, 4][4, 1]");
 	gives(w, layout_squeeze(t, typed(w, "f32[u0, 4][4, 1]cpu"), NULL, 0), "f32 cpu");
 	gives(w, layout_squeeze(t, typed(w, "f32[s0, 1][1, 1]cpu"), NULL, 0), "f32[s0][1]cpu");
-	gives(w, layout_expand(t, typed(w, "f32[s0, 1][1, 1]cpu"), (ExprId[]){two, minus, six}, 3), "f32[2, s0, 6][0, 1, 0]cpu");
-	gives(w, layout_expand(t, typed(w, "f32[]cpu"), (ExprId[]){two, one[0]}, 2), "f32[2, 1][0, 0]cpu");
-	gives(w, layout_expand(t, typed(w, "f32[3, 2][2, 1]"), (ExprId[]){one[0], minus, minus}, 3), "f32[1, 3, 2][6, 2, 1]");
+	gives(w, layout_expand(t, typed(w, "f32[s0, 1][1, 1]cpu"), (ExprId[]){two, minus, six}, 3),
+	      "f32[2, s0, 6][0, 1, 0]cpu");
+	gives(w, layout_expand(t, typed(w, "f32[]cpu"), (ExprId[]){two, one[0]}, 2),
+	      "f32[2, 1][0, 0]cpu");
+	gives(w, layout_expand(t, typed(w, "f32[3, 2][2, 1]"), (ExprId[]){one[0], minus, minus}, 3),
+	      "f32[1, 3, 2][6, 2, 1]");
 	/* what PyTorch refuses, and what is not known */
 	gives(w, layout_transpose(t, typed(w, "f32[2, 3]"), 0, 2), "f32");
 	gives(w, layout_permute(t, typed(w, "f32[2, 3]"), (int64_t[]){0, 0}, 2), "f32");
@@ -1000,8 +1055,9 @@ static void new_cases(void **state)
 		{"iterator", {"f32[2, 1][1, 1]cpu", "f32[1, 3][3, 1]cpu"}, "f32[2, 3][3, 1]cpu"},
 		{"iterator", {"f32[2, 3][0, 0]cpu"}, "f32[2, 3][3, 1]cpu"},
 		{"iterator", {"f32[][]cpu", "f32[2, 3][1, 2]cuda:0"}, "f32[2, 3][1, 2]cuda:0"},
-		{"iterator", {"f32[2, 3, 4, 4][48, 1, 12, 3]cpu", "f32[2, 3, 4, 4][48, 1, 12, 3]cpu"},
-			"f32[2, 3, 4, 4][48, 1, 12, 3]cpu"},
+		{"iterator",
+	     {"f32[2, 3, 4, 4][48, 1, 12, 3]cpu", "f32[2, 3, 4, 4][48, 1, 12, 3]cpu"},
+	     "f32[2, 3, 4, 4][48, 1, 12, 3]cpu"},
 		{"iterator", {"f32[s0, 3][1, s0]cpu", "f32[s0, 3][1, s0]cpu"}, "f32[s0, 3][1, s0]cpu"},
 		{"iterator", {"f32[s0, s1][s1, 1]cpu", "f32[s1][1]cpu"}, "f32[s0, s1][s1, 1]cpu"},
 		{"iterator", {"f32[s0, s1][1, s0]cpu", "f32[s1][1]cpu"}, "f32[s0, s1][1, s0]cpu"},
@@ -1024,17 +1080,25 @@ static void new_cases(void **state)
 		}
 		Str got = type_text(w->t, layout_new(w->t, &how), &w->a);
 		if (!str_eq(got, str_from_c(cases[i].want)))
-			fail_msg("%s of %s: %.*s, not %s", cases[i].word, cases[i].ops[0], STR_ARG(got), cases[i].want);
+			fail_msg("%s of %s: %.*s, not %s", cases[i].word, cases[i].ops[0], STR_ARG(got),
+			         cases[i].want);
 	}
 	TypeId x = typed(w, "f32[2, 3, 4, 4][48, 16, 4, 1]cpu");
-	LayoutNew asked = {.rule = LAYOUT_ASKED, .dtype = DT_F64, .ops = &x, .nops = 1, .asked = MF_CHANNELS_LAST};
+	LayoutNew asked = {
+		.rule = LAYOUT_ASKED, .dtype = DT_F64, .ops = &x, .nops = 1, .asked = MF_CHANNELS_LAST};
 	gives(w, layout_new(w->t, &asked), "f64[2, 3, 4, 4][48, 1, 12, 3]cpu");
 	asked.asked = MF_PRESERVE;
 	gives(w, layout_new(w->t, &asked), "f64[2, 3, 4, 4][48, 16, 4, 1]cpu");
-	ExprId pooled[] = {expr_int(w->t, 2), expr_int(w->t, 3), expr_int(w->t, 1), expr_symbol(w->t, S("s0"))};
+	ExprId pooled[] = {expr_int(w->t, 2), expr_int(w->t, 3), expr_int(w->t, 1),
+	                   expr_symbol(w->t, S("s0"))};
 	x = typed(w, "f32[2, 3, 4, 4][48, 1, 12, 3]cpu");
-	LayoutNew pool = {.rule = LAYOUT_SUGGESTED, .dtype = DT_F32, .ops = &x, .nops = 1, .has_size = true,
-	                  .size = pooled, .ndim = 4};
+	LayoutNew pool = {.rule = LAYOUT_SUGGESTED,
+	                  .dtype = DT_F32,
+	                  .ops = &x,
+	                  .nops = 1,
+	                  .has_size = true,
+	                  .size = pooled,
+	                  .ndim = 4};
 	gives(w, layout_new(w->t, &pool), "f32[2, 3, 1, s0][3*s0, 1, 3*s0, 3]cpu");
 }
 
@@ -1045,21 +1109,30 @@ static void result_dtypes(void **state)
 		const char *a, *b;
 		DType want;
 	} cases[] = {
-		{"f32[2]", "f64[2]", DT_F64}, {"f32[2]", "f64[]", DT_F32}, {"i64[2]", "f64[]", DT_F64}, {"i32[2]", "i64[]", DT_I32},
-		{"b8[2]", "i32[]", DT_I32}, {"f32[2]", "c128[]", DT_C64}, {"f64[2]", "c64[]", DT_C128}, {"f16[2]", "c64[]", DT_C32},
-		{"i64[2]", "float", DT_F32}, {"i64[]", "float", DT_F32}, {"i32[2]", "int", DT_I32}, {"b8[2]", "int", DT_I64},
-		{"b8[2]", "bool", DT_B8}, {"f16[2]", "float", DT_F16}, {"f64[2]", "complex", DT_C128}, {"i64[2]", "complex", DT_C64},
-		{"i64[2]", "Sym(s0)", DT_I64}, {"f32[]", "f64[]", DT_F64}, {"f16[]", "bf16[]", DT_F32}, {"f32[2]", "torch.Tensor", DT_NONE},
-		{"f32", "f32[2]", DT_NONE}, {"u8[2]", "i8[2]", DT_I16}, {"int", "int", DT_I64}, {"float", "int", DT_F32},
+		{"f32[2]", "f64[2]", DT_F64},   {"f32[2]", "f64[]", DT_F32},
+		{"i64[2]", "f64[]", DT_F64},    {"i32[2]", "i64[]", DT_I32},
+		{"b8[2]", "i32[]", DT_I32},     {"f32[2]", "c128[]", DT_C64},
+		{"f64[2]", "c64[]", DT_C128},   {"f16[2]", "c64[]", DT_C32},
+		{"i64[2]", "float", DT_F32},    {"i64[]", "float", DT_F32},
+		{"i32[2]", "int", DT_I32},      {"b8[2]", "int", DT_I64},
+		{"b8[2]", "bool", DT_B8},       {"f16[2]", "float", DT_F16},
+		{"f64[2]", "complex", DT_C128}, {"i64[2]", "complex", DT_C64},
+		{"i64[2]", "Sym(s0)", DT_I64},  {"f32[]", "f64[]", DT_F64},
+		{"f16[]", "bf16[]", DT_F32},    {"f32[2]", "torch.Tensor", DT_NONE},
+		{"f32", "f32[2]", DT_NONE},     {"u8[2]", "i8[2]", DT_I16},
+		{"int", "int", DT_I64},         {"float", "int", DT_F32},
 		{"f32[2]", "str", DT_F32},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		TypeId ops[] = {type_parse(w->t, str_from_c(cases[i].a)), type_parse(w->t, str_from_c(cases[i].b))};
+		TypeId ops[] = {type_parse(w->t, str_from_c(cases[i].a)),
+		                type_parse(w->t, str_from_c(cases[i].b))};
 		if (layout_result_dtype(w->t, ops, 2, DT_F32) != cases[i].want)
-			fail_msg("%s with %s: %s", cases[i].a, cases[i].b, dtype_shown(layout_result_dtype(w->t, ops, 2, DT_F32)).p);
+			fail_msg("%s with %s: %s", cases[i].a, cases[i].b,
+			         dtype_shown(layout_result_dtype(w->t, ops, 2, DT_F32)).p);
 	}
 	/* no shape: decided when it does not matter */
-	TypeId x = type_without_shape(w->t, typed(w, "f64[2]")), y = typed(w, "f32[2]"), z = typed(w, "i64[2]");
+	TypeId x = type_without_shape(w->t, typed(w, "f64[2]")), y = typed(w, "f32[2]"),
+		   z = typed(w, "i64[2]");
 	assert_int_equal(layout_result_dtype(w->t, (TypeId[]){x, y}, 2, DT_F32), DT_NONE);
 	assert_int_equal(layout_result_dtype(w->t, (TypeId[]){x, z}, 2, DT_F32), DT_F64);
 	assert_int_equal(layout_result_dtype(w->t, (TypeId[]){x}, 1, DT_F32), DT_F64);

@@ -46,7 +46,7 @@ static void annotations(void **state)
 		{"f4e2m1fnx2[4]", "f4e2m1fnx2[4]"},
 		{"f32[2*s0, s1//2]", "f32[2*s0, (s1//2)]"},
 		{"f32[s0, ((((s1//2)) + 1)//2)][((((s1//2)) + 1)//2), 1]cpu",
-			"f32[s0, ((s1 + 2)//4)][((s1 + 2)//4), 1]cpu"},
+	     "f32[s0, ((s1 + 2)//4)][((s1 + 2)//4), 1]cpu"},
 		{"i64[u0, 3][Max(1, u0), 1]cpu", "i64[u0, 3][Max(1, u0), 1]cpu"},
 		{"f32[Max(1, u0, u1), Mod(s0, 8)]", "f32[Max(1, u0, u1), Mod(s0, 8)]"},
 		{"f32[s77, 4][4*s27, 1]cpu", "f32[s77, 4][4*s27, 1]cpu"},
@@ -73,15 +73,45 @@ static void annotations(void **state)
 		{"str", "other"},
 		{"torch.dtype", "other"},
 		/* damage, and what is no annotation */
-		{"", NULL}, {"f32", NULL}, {"f32[", NULL}, {"f32[2, 3", NULL}, {"f32[2, 3]]", NULL}, {"f32[2,, 3]", NULL},
-		{"f32[2, 3,]", NULL}, {"f32[2 3]", NULL}, {"f32[2, 3][3, 1", NULL}, {"f32[2, 3][1]", NULL},
-		{"f32[2, 3][3, 1]cpu:", NULL}, {"f32[2, 3][3, 1]cpu:x", NULL}, {"f32[2, 3][3, 1]cpu cpu", NULL},
-		{"f32[2, 3][3, 1][1]", NULL}, {"f32[2, 3]CPU", NULL}, {"f33[2, 3]", NULL}, {"F32[2]", NULL}, {"[2, 3]", NULL},
-		{"f32[2, \x1b[0m3]", NULL}, {"f32[x > 0]", NULL}, {"f32[(2, 3)]", NULL}, {"f32[[2]]", NULL}, {"Sym(", NULL},
-		{"Sym()", NULL}, {"Sym(s0", NULL}, {"Sym(s0))", NULL}, {"Sym(s0)x", NULL}, {"Sym(s0 s1)", NULL},
-		{"DTensor(f32[8, 4][4, 1]cpu, S(0)", NULL}, {"DTensor()", NULL}, {"DTensor(Sym(s0))", NULL}, {"DTensor(8)", NULL},
-		{"torch.Tensor.", NULL}, {".Tensor", NULL}, {"torch..Tensor", NULL}, {"a b.Tensor", NULL}, {"torch.nn.Linear", NULL},
-		{"List[torch.Tensor]", NULL}, {"None of these", NULL},
+		{"", NULL},
+		{"f32", NULL},
+		{"f32[", NULL},
+		{"f32[2, 3", NULL},
+		{"f32[2, 3]]", NULL},
+		{"f32[2,, 3]", NULL},
+		{"f32[2, 3,]", NULL},
+		{"f32[2 3]", NULL},
+		{"f32[2, 3][3, 1", NULL},
+		{"f32[2, 3][1]", NULL},
+		{"f32[2, 3][3, 1]cpu:", NULL},
+		{"f32[2, 3][3, 1]cpu:x", NULL},
+		{"f32[2, 3][3, 1]cpu cpu", NULL},
+		{"f32[2, 3][3, 1][1]", NULL},
+		{"f32[2, 3]CPU", NULL},
+		{"f33[2, 3]", NULL},
+		{"F32[2]", NULL},
+		{"[2, 3]", NULL},
+		{"f32[2, \x1b[0m3]", NULL},
+		{"f32[x > 0]", NULL},
+		{"f32[(2, 3)]", NULL},
+		{"f32[[2]]", NULL},
+		{"Sym(", NULL},
+		{"Sym()", NULL},
+		{"Sym(s0", NULL},
+		{"Sym(s0))", NULL},
+		{"Sym(s0)x", NULL},
+		{"Sym(s0 s1)", NULL},
+		{"DTensor(f32[8, 4][4, 1]cpu, S(0)", NULL},
+		{"DTensor()", NULL},
+		{"DTensor(Sym(s0))", NULL},
+		{"DTensor(8)", NULL},
+		{"torch.Tensor.", NULL},
+		{".Tensor", NULL},
+		{"torch..Tensor", NULL},
+		{"a b.Tensor", NULL},
+		{"torch.nn.Linear", NULL},
+		{"List[torch.Tensor]", NULL},
+		{"None of these", NULL},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		TypeId id = type_parse(w->t, str_from_c(cases[i][0]));
@@ -132,11 +162,17 @@ static void parts(void **state)
 		DType number;
 		bool value;
 	} numbers[] = {
-		{"Sym(s0)", DT_I64, true}, {"Sym(u0 < 6)", DT_B8, false}, {"Sym(zf0)", DT_F64, false},
-		{"Sym(2.0*zf1)", DT_F64, false}, {"Sym(FloatPow(0.9, zf1))", DT_F64, false},
-		{"Sym(zf0 > 1.0)", DT_B8, false}, {"Sym(IntTrueDiv(30, s0))", DT_F64, false},
-		{"Sym(TruncToInt(100.0*zf0))", DT_I64, true}, {"Sym(False)", DT_B8, false},
-		{"Sym(Eq(s0, 3))", DT_B8, false}, {"torch.SymFloat", DT_F64, false},
+		{"Sym(s0)", DT_I64, true},
+		{"Sym(u0 < 6)", DT_B8, false},
+		{"Sym(zf0)", DT_F64, false},
+		{"Sym(2.0*zf1)", DT_F64, false},
+		{"Sym(FloatPow(0.9, zf1))", DT_F64, false},
+		{"Sym(zf0 > 1.0)", DT_B8, false},
+		{"Sym(IntTrueDiv(30, s0))", DT_F64, false},
+		{"Sym(TruncToInt(100.0*zf0))", DT_I64, true},
+		{"Sym(False)", DT_B8, false},
+		{"Sym(Eq(s0, 3))", DT_B8, false},
+		{"torch.SymFloat", DT_F64, false},
 	};
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
 		v = *type_get(w->t, type_parse(w->t, str_from_c(numbers[i].text)));
@@ -148,22 +184,25 @@ static void parts(void **state)
 static void interning(void **state)
 {
 	World *w = *state;
-	TypeId a = type_parse(w->t, S("f32[2, 3][3, 1]cpu")), b = type_parse(w->t, S("f32[2,3][3,1]cpu"));
+	TypeId a = type_parse(w->t, S("f32[2, 3][3, 1]cpu")),
+		   b = type_parse(w->t, S("f32[2,3][3,1]cpu"));
 	assert_int_equal(a.i, b.i);
 	assert_int_not_equal(a.i, type_parse(w->t, S("f32[2, 3][1, 2]cpu")).i);
 	assert_int_not_equal(a.i, type_parse(w->t, S("f32[2, 3]cpu")).i);
 	assert_int_equal(type_without_layout(w->t, a).i, type_parse(w->t, S("f32[2, 3]cpu")).i);
-	assert_int_equal(type_with_dtype(w->t, a, DT_F64).i, type_parse(w->t, S("f64[2, 3][3, 1]cpu")).i);
+	assert_int_equal(type_with_dtype(w->t, a, DT_F64).i,
+	                 type_parse(w->t, S("f64[2, 3][3, 1]cpu")).i);
 	Type bare = *type_get(w->t, type_without_shape(w->t, a));
 	assert_true(!bare.has_shape && bare.dtype == DT_F32 && bare.device.i);
 	assert_int_equal(type_get(w->t, (TypeId){0})->kind, TK_NONE);
 	Type nothing = {.kind = TK_NONE, .dtype = DT_F32};
 	assert_int_equal(type_intern(w->t, &nothing).i, 0);
 	ExprId size[] = {expr_int(w->t, 2), expr_int(w->t, 0), expr_int(w->t, 3)};
-	assert_int_equal(type_contiguous_of(w->t, DT_I8, size, 3, (Sym){0}).i, type_parse(w->t, S("i8[2, 0, 3][3, 3, 1]")).i);
+	assert_int_equal(type_contiguous_of(w->t, DT_I8, size, 3, (Sym){0}).i,
+	                 type_parse(w->t, S("i8[2, 0, 3][3, 3, 1]")).i);
 	size[1] = expr_symbol(w->t, S("u0"));
 	assert_int_equal(type_contiguous_of(w->t, DT_I8, size, 3, (Sym){0}).i,
-		type_parse(w->t, S("i8[2, u0, 3][3*Max(1, u0), 3, 1]")).i);
+	                 type_parse(w->t, S("i8[2, u0, 3][3*Max(1, u0), 3, 1]")).i);
 	Str text = S("f32[2, s0*3, ((s1//2) + 1)][3, (s0//4), 1]cpu");
 	a = type_parse(w->t, text);
 	size_t before = arena_bytes(&w->a);
@@ -181,7 +220,8 @@ static void hostile(void **state)
 		buf_printf(&b, "%d, ", i);
 	buf_add(&b, S("1]"));
 	Type v = *type_get(w->t, type_parse(w->t, buf_str(&b)));
-	assert_true(v.kind == TK_TENSOR && v.dtype == DT_F32 && !v.has_shape); /* too many dims: no shape */
+	assert_true(v.kind == TK_TENSOR && v.dtype == DT_F32 &&
+	            !v.has_shape); /* too many dims: no shape */
 	b.n = 0;
 	for (int i = 0; i < 100000; i++)
 		buf_add(&b, S("A("));
@@ -197,7 +237,7 @@ static void hostile(void **state)
 	for (uint32_t n = 0; n <= 256; n++)
 		assert_int_equal(type_parse(w->t, str_sub(buf_str(&b), n, n + 3)).i, 0);
 	assert_int_equal(type_parse(w->t, S("f32[99999999999999999999]")).i,
-		type_parse(w->t, S("f32[Unheard(1)]")).i);
+	                 type_parse(w->t, S("f32[Unheard(1)]")).i);
 }
 
 static void dtypes(void **state)
@@ -227,8 +267,8 @@ static void dtypes(void **state)
 static void promotion(void **state)
 {
 	(void)state;
-	static const DType order[] = {DT_U8, DT_I8, DT_I16, DT_I32, DT_I64, DT_F16, DT_F32, DT_F64,
-		DT_C32, DT_C64, DT_C128, DT_B8, DT_BF16};
+	static const DType order[] = {DT_U8,  DT_I8,  DT_I16, DT_I32,  DT_I64, DT_F16, DT_F32,
+	                              DT_F64, DT_C32, DT_C64, DT_C128, DT_B8,  DT_BF16};
 	static const char *const rows[] = {
 		"u8 i16 i16 i32 i64 f16 f32 f64 c32 c64 c128 u8 bf16",
 		"i16 i8 i16 i32 i64 f16 f32 f64 c32 c64 c128 i8 bf16",
