@@ -423,7 +423,7 @@ static bool atom_binary(Types *t, AtomOp op, const Poly *a, const Poly *b, Range
 
 /* ---- quotients ---- */
 
-/* The one term of p that is a quotient by a number, with coefficient 1; NULL for none or several. */
+/* The one term of p that is a quotient by a number, coefficient 1; NULL for none or several. */
 static const Term *poly_inner_quotient(const Types *t, const Poly *p, Poly *x, int64_t *by)
 {
 	const Term *found = NULL;
@@ -444,7 +444,7 @@ static const Term *poly_inner_quotient(const Types *t, const Poly *p, Poly *x, i
 	return found;
 }
 
-/* Moves what a number c > 0 divides from *p to *whole (may be NULL); coefficients left are 0..c-1. */
+/* Moves what c > 0 divides from *p to *whole (may be NULL); coefficients left are 0..c-1. */
 static bool poly_split(Poly *p, int64_t c, Poly *whole)
 {
 	Poly rest = {.n = 0};

@@ -311,7 +311,7 @@ static bool read_number(Reader *r)
 	return true;
 }
 
-/* Where an operand is due: a sign, a bracket, a number or a name. *more: an operand is still due. */
+/* Where an operand is due: a sign, bracket, number or name. *more: an operand is still due. */
 static bool read_operand(Reader *r, bool *more)
 {
 	char c = r->s.p[r->at];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Layouts: random concrete ones against element addresses that are counted out one by one, random symbolic ones
- * against all small values of their symbols. */
+ * Layouts: random concrete ones against element addresses that are counted out one by one, random
+ * symbolic ones against all small values of their symbols. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
