@@ -49,15 +49,18 @@ static NodeId arg_user(const Graph *g, const Arg *arg)
 
 static bool is_float_name(Str s)
 {
-	return str_eq(s, S("inf")) || str_eq(s, S("nan")) || str_eq(s, S("math.inf")) || str_eq(s, S("math.nan"));
+	return str_eq(s, S("inf")) || str_eq(s, S("nan")) || str_eq(s, S("math.inf")) ||
+	       str_eq(s, S("math.nan"));
 }
 
 enum { EXPR_DEPTH_MOST = 32, EXPR_ARGS_MOST = 8 };
 
-static TypeId arg_number(const NodeTypes *nt, const Graph *g, Types *t, const Arg *arg, uint32_t depth);
+static TypeId arg_number(const NodeTypes *nt, const Graph *g, Types *t, const Arg *arg,
+                         uint32_t depth);
 
 /* Nested arithmetic; deeper than sizes ever are, it is not known. */
-static TypeId expr_number(const NodeTypes *nt, const Graph *g, Types *t, const Arg *arg, uint32_t depth)
+static TypeId expr_number(const NodeTypes *nt, const Graph *g, Types *t, const Arg *arg,
+                          uint32_t depth)
 {
 	TypeId v[EXPR_ARGS_MOST];
 	if (depth == EXPR_DEPTH_MOST || !arg->n || arg->n > EXPR_ARGS_MOST)
@@ -67,7 +70,8 @@ static TypeId expr_number(const NodeTypes *nt, const Graph *g, Types *t, const A
 	return infer_number_apply(t, sym_str(nt->names, arg->u.sym), v, arg->n);
 }
 
-static TypeId arg_number(const NodeTypes *nt, const Graph *g, Types *t, const Arg *arg, uint32_t depth)
+static TypeId arg_number(const NodeTypes *nt, const Graph *g, Types *t, const Arg *arg,
+                         uint32_t depth)
 {
 	switch ((ArgKind)arg->kind) {
 	case AR_NODE: return infer_type_at(nt, t, arg->u.node, (NodeId){0});
@@ -75,7 +79,8 @@ static TypeId arg_number(const NodeTypes *nt, const Graph *g, Types *t, const Ar
 	case AR_INT: return type_number(t, DT_I64, expr_int(t, arg->u.num));
 	case AR_FLOAT: return type_number(t, DT_F64, (ExprId){0});
 	case AR_NAME:
-		return is_float_name(sym_str(nt->names, arg->u.sym)) ? type_number(t, DT_F64, (ExprId){0}) : (TypeId){0};
+		return is_float_name(sym_str(nt->names, arg->u.sym)) ? type_number(t, DT_F64, (ExprId){0})
+		                                                     : (TypeId){0};
 	case AR_EXPR: return expr_number(nt, g, t, arg, depth);
 	default: return (TypeId){0};
 	}
@@ -99,7 +104,8 @@ ExprId infer_expr(const NodeTypes *nt, const Graph *g, Types *t, Names *names, c
 
 /* ---- sizes ---- */
 
-static bool node_sizes(const NodeTypes *nt, Types *t, NodeId id, const ExprId **size, uint32_t *count, Arena *a)
+static bool node_sizes(const NodeTypes *nt, Types *t, NodeId id, const ExprId **size,
+                       uint32_t *count, Arena *a)
 {
 	uint32_t n = nt->nelems[id.i];
 	ExprId *v = NEW_N(a, ExprId, n);
@@ -114,8 +120,8 @@ static bool node_sizes(const NodeTypes *nt, Types *t, NodeId id, const ExprId **
 	return n > 0;
 }
 
-bool infer_shape(const NodeTypes *nt, const Graph *g, Types *t, Names *names, const Node *n, uint32_t from,
-                 const ExprId **size, uint32_t *count, Arena *a)
+bool infer_shape(const NodeTypes *nt, const Graph *g, Types *t, Names *names, const Node *n,
+                 uint32_t from, const ExprId **size, uint32_t *count, Arena *a)
 {
 	const Arg *arg = node_args(g, n) + from;
 	uint32_t m = 0;
@@ -123,7 +129,8 @@ bool infer_shape(const NodeTypes *nt, const Graph *g, Types *t, Names *names, co
 		m++;
 	if (m == 1 && arg->kind == AR_NODE && nt->nelems[arg->u.node.i])
 		return node_sizes(nt, t, arg->u.node, size, count, a);
-	if (m == 1 && arg->kind == AR_CALL && arg->n == 1 && str_ends(sym_str(names, arg->u.sym), S("Size")))
+	if (m == 1 && arg->kind == AR_CALL && arg->n == 1 &&
+	    str_ends(sym_str(names, arg->u.sym), S("Size")))
 		arg = arg_kids(g, arg);
 	if (m == 1 && (arg->kind == AR_LIST || arg->kind == AR_TUPLE)) {
 		m = arg->n;
@@ -142,7 +149,8 @@ bool infer_shape(const NodeTypes *nt, const Graph *g, Types *t, Names *names, co
 
 /* ---- text ---- */
 
-static void types_dump_node(const Program *p, const Graph *g, Types *t, const NodeTypes *nt, uint32_t i, Buf *out)
+static void types_dump_node(const Program *p, const Graph *g, Types *t, const NodeTypes *nt,
+                            uint32_t i, Buf *out)
 {
 	const Node *n = graph_node(g, (NodeId){i});
 	Str name = sym_str(p->names, n->name);
@@ -160,7 +168,10 @@ static void types_dump_node(const Program *p, const Graph *g, Types *t, const No
 	}
 	TypeId id = nt->v[i];
 	bool printed = id.i && id.i == n->type.i;
-	buf_printf(out, STR_FMT "%s\n", STR_ARG(type_text(t, id, out->a)), !id.i ? "" : printed ? " printed" : " inferred");
+	buf_printf(out, STR_FMT "%s\n", STR_ARG(type_text(t, id, out->a)),
+	           !id.i     ? ""
+	           : printed ? " printed"
+	                     : " inferred");
 }
 
 void types_dump(const Program *p, const Graph *g, Types *t, const NodeTypes *nt, Buf *out)

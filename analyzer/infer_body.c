@@ -42,7 +42,8 @@ BodyCall infer_body_call(Infer *in, NodeId id)
 		call.body[0] = infer_child(in, n->target);
 		call.n = call.body[0].i ? 1 : 0;
 	}
-	for (uint32_t i = 0; n->callee == CALLEE_FUNCTION && i < n->nargs && call.n < BODIES_MOST; i++) {
+	for (uint32_t i = 0; n->callee == CALLEE_FUNCTION && i < n->nargs && call.n < BODIES_MOST;
+	     i++) {
 		GraphId body = body_of_arg(in, &node_args(in->g, n)[i]);
 		if (!body.i)
 			continue;
@@ -58,7 +59,8 @@ BodyCall infer_body_call(Infer *in, NodeId id)
 		call.first_result = call.n - 1;
 	else if (str_has(target, S("cond")))
 		call.nresults = call.n;
-	else if (str_has(target, S("map")) || str_has(target, S("scan"))) /* one step of it, not the whole */
+	else if (str_has(target, S("map")) ||
+	         str_has(target, S("scan"))) /* one step of it, not the whole */
 		call.nresults = 0;
 	return call;
 }
@@ -99,14 +101,17 @@ TypeId infer_join(Types *t, TypeId a, TypeId b)
 	both.sym = x->sym.i == y->sym.i ? x->sym : (ExprId){0};
 	if (x->kind == TK_TENSOR) {
 		both.wrapped = x->wrapped && y->wrapped;
-		both.has_shape = x->has_shape && y->has_shape && x->ndim == y->ndim && same_sizes(t, x->size, y->size, x->ndim);
-		both.has_stride = both.has_shape && x->has_stride && y->has_stride && same_sizes(t, x->stride, y->stride, x->ndim);
+		both.has_shape = x->has_shape && y->has_shape && x->ndim == y->ndim &&
+		                 same_sizes(t, x->size, y->size, x->ndim);
+		both.has_stride = both.has_shape && x->has_stride && y->has_stride &&
+		                  same_sizes(t, x->stride, y->stride, x->ndim);
 	}
 	return type_intern(t, &both);
 }
 
 /* Results of one body: the members of what it returns. */
-static bool body_results(Infer *in, const BodyCall *call, const Graph *body, const NodeTypes *nt, TypeId **v, uint32_t *n)
+static bool body_results(Infer *in, const BodyCall *call, const Graph *body, const NodeTypes *nt,
+                         TypeId **v, uint32_t *n)
 {
 	const Arg *one = body->outputs.n ? &body->outputs.v[0].arg : NULL;
 	bool inner = call->pair && one && (one->kind == AR_TUPLE || one->kind == AR_LIST);
@@ -115,7 +120,8 @@ static bool body_results(Infer *in, const BodyCall *call, const Graph *body, con
 	for (uint32_t i = 0; i < *n; i++) {
 		const Arg *a = inner ? &arg_kids(body, one)[i] : &body->outputs.v[i].arg;
 		NodeId end = {0};
-		(*v)[i] = a->kind == AR_NODE ? infer_type_at(nt, in->t, a->u.node, end) : infer_arg(nt, body, in->t, a);
+		(*v)[i] = a->kind == AR_NODE ? infer_type_at(nt, in->t, a->u.node, end)
+		                             : infer_arg(nt, body, in->t, a);
 	}
 	return inner || (!call->pair && !body->returns_bare);
 }

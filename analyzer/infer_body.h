@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * infer_body: calls of graphs that are in the dump: higher-order operators (torch/_higher_order_ops of PyTorch 2.1 to
- * 2.15) and submodules. Which operand is which input of the body, and what the body's results make of the call. */
+ * infer_body: calls of graphs that are in the dump: higher-order operators (torch/_higher_order_ops
+ * of PyTorch 2.1 to 2.15) and submodules. Which operand is which input of the body, and what the
+ * body's results make of the call. */
 #ifndef GRAPHLINT_INFER_BODY_H
 #define GRAPHLINT_INFER_BODY_H
 
@@ -10,9 +11,9 @@ enum { BODIES_MOST = 8 };
 
 typedef struct BodyCall {
 	GraphId body[BODIES_MOST];
-	uint32_t n;          /* 0: the call has no body in the dump */
+	uint32_t n; /* 0: the call has no body in the dump */
 	uint32_t first_result, nresults; /* which of them make the result */
-	bool pair;           /* the result is the first member of what the body returns (autograd functions) */
+	bool pair; /* the result is the first member of what the body returns (autograd functions) */
 	TypeId *operand;
 	uint32_t noperands;
 } BodyCall;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * infer_call: one call under the shape rules: its arguments by role, and the result that the words of its
- * row give. The functions named in shape_rules.def are declared here; infer_view.c, infer_new.c,
- * infer_space.c and infer_number.c hold them. */
+ * infer_call: one call under the shape rules: its arguments by role, and the result that the words
+ * of its row give. The functions named in shape_rules.def are declared here; infer_view.c,
+ * infer_new.c, infer_space.c and infer_number.c hold them. */
 #ifndef GRAPHLINT_INFER_CALL_H
 #define GRAPHLINT_INFER_CALL_H
 
@@ -20,7 +20,7 @@ typedef struct Autocast {
 	NodeId enter;
 	AutocastState state;
 	DType dtype;
-	Str device;  /* "cpu" */
+	Str device; /* "cpu" */
 } Autocast;
 
 /* One graph on the way. */
@@ -34,11 +34,11 @@ typedef struct Infer {
 	VersionSpan torch;
 	NodeTypes nt;
 	Arena *a;
-	uint32_t vmap;           /* open _vmap_increment_nesting regions */
-	VEC(Autocast) autocast;  /* open regions, innermost last */
-	uint32_t *nlayout;       /* by cluster: how many nodes write layouts; NULL as nt.object */
-	uint32_t members_left;   /* how many members of tuples may still be kept */
-	Map child;               /* bodies of the graph, by the Sym of their attribute */
+	uint32_t vmap; /* open _vmap_increment_nesting regions */
+	VEC(Autocast) autocast; /* open regions, innermost last */
+	uint32_t *nlayout; /* by cluster: how many nodes write layouts; NULL as nt.object */
+	uint32_t members_left; /* how many members of tuples may still be kept */
+	Map child; /* bodies of the graph, by the Sym of their attribute */
 } Infer;
 
 typedef struct Call {
@@ -48,10 +48,10 @@ typedef struct Call {
 	NodeId id;
 	const Node *n;
 	const ShapeRow *row;
-	const Arg *arg[SR_N];    /* by role; NULL: not given, or None */
-	const Arg *rest;         /* positional ones from a variadic parameter on */
+	const Arg *arg[SR_N]; /* by role; NULL: not given, or None */
+	const Arg *rest; /* positional ones from a variadic parameter on */
 	uint32_t nrest;
-	uint8_t rest_role;       /* SR_NONE: no variadic parameter was reached */
+	uint8_t rest_role; /* SR_NONE: no variadic parameter was reached */
 	ExprId size[TYPE_DIMS_MOST]; /* what a SK_SIZE rule gives */
 	uint32_t ndim;
 } Call;
@@ -66,20 +66,25 @@ typedef struct Result {
 
 /* The result of a call by the first row that fits it; false when none does. */
 bool infer_call(Infer *in, NodeId id, Result *r);
-/* What the first argument was before a call that wrote its layout (t_, transpose_, unsqueeze_), from what it is
- * afterwards. False when that does not tell. */
+/* What the first argument was before a call that wrote its layout (t_, transpose_, unsqueeze_),
+ * from what it is afterwards. False when that does not tell. */
 bool infer_call_undo(Infer *in, NodeId id, TypeId after, TypeId *before);
 /* Body graph that an attribute of the graph names; 0 none. */
 GraphId infer_child(const Infer *in, Sym attr);
 
+/* Binds the call to the first row that fits it; false when none does. */
+bool call_bind(Call *c, Infer *in, NodeId id);
+
 /* ---- arguments ---- */
-TypeId call_type(Call *c, ShapeRole role);         /* as the call finds it; 0 unknown or not given */
-const Type *call_tensor(Call *c, ShapeRole role);  /* the same with dims known, else NULL */
+TypeId call_type(Call *c, ShapeRole role); /* as the call finds it; 0 unknown or not given */
+const Type *call_tensor(Call *c, ShapeRole role); /* the same with dims known, else NULL */
 TypeId call_input(Call *c);
 /* Values; false when not given or not known. */
 bool call_int(Call *c, ShapeRole role, int64_t *out);
-bool call_dim(Call *c, ShapeRole role, int64_t dflt, uint32_t ndim, uint32_t *out); /* wrapped; dflt when not given */
-bool call_bool(Call *c, ShapeRole role, bool dflt, bool *out); /* false only when given and not known */
+bool call_dim(Call *c, ShapeRole role, int64_t dflt, uint32_t ndim,
+              uint32_t *out); /* wrapped; dflt when not given */
+bool call_bool(Call *c, ShapeRole role, bool dflt,
+               bool *out); /* false only when given and not known */
 /* An int or a list of ints. */
 bool call_ints(Call *c, ShapeRole role, int64_t *v, uint32_t most, uint32_t *n);
 ExprId call_expr(Call *c, ShapeRole role);
@@ -87,38 +92,51 @@ ExprId call_expr(Call *c, ShapeRole role);
  * False when their number is not known. v is TYPE_DIMS_MOST long. */
 bool call_exprs(Call *c, ShapeRole role, ExprId *v, uint32_t *n);
 bool call_given(const Call *c, ShapeRole role);
-DType call_dtype(Call *c, const Arg *a);           /* torch.float32; DT_NONE when it is none */
-Sym call_device_of(Infer *in, const Arg *a);       /* "cuda:0", device(type='cuda', index=0); 0 when it is none */
-bool call_format(Call *c, MemoryFormat *out);      /* false when not given; MF_UNKNOWN when not known */
+DType call_dtype(Call *c, const Arg *a); /* torch.float32; DT_NONE when it is none */
+Sym call_device_of(Infer *in,
+                   const Arg *a); /* "cuda:0", device(type='cuda', index=0); 0 when it is none */
+bool call_format(Call *c, MemoryFormat *out); /* false when not given; MF_UNKNOWN when not known */
 /* The tensors of a list argument or of a variadic parameter; false when it is not known which. */
 bool call_list(Call *c, ShapeRole role, const Arg **v, uint32_t *n);
 TypeId call_arg_type(Call *c, const Arg *a);
 /* The types of a list's members into memory of the pass. False when their number is not known. */
 bool call_list_types(Call *c, ShapeRole role, TypeId **v, uint32_t *n);
 
+/* Types of input, other and third, and of the condition before them if that is asked for; at
+ * most 4. */
+uint32_t call_operands(Call *c, TypeId *ops, bool condition);
+Sym call_operand_device(Call *c);
+
 /* ---- results ---- */
-/* Several values; false, and nothing is known of them, when the graph has had more than its share. */
+/* Several values; false, and nothing is known of them, when the graph has had more than its share.
+ */
 bool call_result_many(Call *c, Result *r, TypeId *v, uint32_t n);
 bool call_has_room(const Call *c, uint32_t n);
-bool call_sizes_like(Call *c, TypeId like);        /* c->size from a tensor type */
+bool call_sizes_like(Call *c, TypeId like); /* c->size from a tensor type */
 /* A new tensor by a layout rule, sizes given. */
-TypeId call_new(Call *c, Layout rule, DType dtype, const TypeId *ops, uint32_t nops, const ExprId *size, uint32_t ndim);
+TypeId call_new(Call *c, Layout rule, DType dtype, const TypeId *ops, uint32_t nops,
+                const ExprId *size, uint32_t ndim);
 DType call_result_dtype(Call *c, uint32_t k);
-Layout infer_layout_attention(Call *c);            /* of the result of scaled_dot_product_attention */
-DType call_product_dtype(Call *c, DType d);        /* of a product of operands of that dtype: autocast changes it */
+Layout infer_layout_attention(Call *c); /* of the result of scaled_dot_product_attention */
+DType call_product_dtype(Call *c,
+                         DType d); /* of a product of operands of that dtype: autocast changes it */
 DType dtype_real(DType d);
 Sym type_device(const Types *t, TypeId id);
 DType type_dtype(const Types *t, TypeId id);
 TypeId type_number(Types *t, DType cls, ExprId value); /* a Python number */
 bool dim_wrap(int64_t dim, uint32_t ndim, uint32_t *out);
 /* Common shape of two size lists; out is TYPE_DIMS_MOST long. */
-bool sizes_broadcast(Types *t, const ExprId *a, uint32_t na, const ExprId *b, uint32_t nb, ExprId *out, uint32_t *n);
-/* Dtype of nested lists of Python numbers and tensors (what torch.tensor(data) takes); DT_NONE unknown. */
+bool sizes_broadcast(Types *t, const ExprId *a, uint32_t na, const ExprId *b, uint32_t nb,
+                     ExprId *out, uint32_t *n);
+/* Dtype of nested lists of Python numbers and tensors (what torch.tensor(data) takes); DT_NONE
+ * unknown. */
 DType data_dtype(Call *c, const Arg *data);
 
-/* The result of a Python operator or of a math or sym function on numbers; false when some operand is none. */
+/* The result of a Python operator or of a math or sym function on numbers; false when some operand
+ * is none. */
 bool infer_number_call(Infer *in, NodeId id, Result *r);
-/* The same by the operator's name ("add", "floordiv"); 0 when it is not known or an operand is no number. */
+/* The same by the operator's name ("add", "floordiv"); 0 when it is not known or an operand is no
+ * number. */
 TypeId infer_number_apply(Types *t, Str op, const TypeId *v, uint32_t n);
 
 #define SHAPE_RULE(id, word, kind, fn) SHAPE_DECLARE_##kind(fn)

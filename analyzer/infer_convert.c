@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * infer: types of conversions: to, float, contiguous, dropout and what else may hand back its argument. */
+ * infer: types of conversions: to, float, contiguous, dropout and what else may hand back its
+ * argument. */
 #include "infer_call.h"
 
 bool infer_view_contiguous(Call *c, Result *r)
@@ -9,9 +10,9 @@ bool infer_view_contiguous(Call *c, Result *r)
 	const Type *v = type_get(c->t, x);
 	call_format(c, &f);
 	Tri is = f == MF_CONTIGUOUS || f == MF_PRESERVE ? type_is_contiguous(c->t, v)
-	         : f == MF_CHANNELS_LAST               ? type_is_channels_last(c->t, v, 4)
-	         : f == MF_CHANNELS_LAST_3D            ? type_is_channels_last(c->t, v, 5)
-	                                               : TRI_MAY;
+	         : f == MF_CHANNELS_LAST                ? type_is_channels_last(c->t, v, 4)
+	         : f == MF_CHANNELS_LAST_3D             ? type_is_channels_last(c->t, v, 5)
+	                                                : TRI_MAY;
 	r->one = x;
 	if (is == TRI_MUST || f == MF_PRESERVE || v->kind != TK_TENSOR)
 		return true;
@@ -20,15 +21,21 @@ bool infer_view_contiguous(Call *c, Result *r)
 	LayoutNew how = {.rule = LAYOUT_ASKED, .asked = f, .dtype = v->dtype, .ops = &x, .nops = 1};
 	if (f == MF_UNKNOWN)
 		how.rule = LAYOUT_UNKNOWN;
-	r->one = layout_new(c->t, &how); /* packed so whether it was copied or not, but for the strides of size-1 dims */
+	r->one = layout_new(
+		c->t,
+		&how); /* packed so whether it was copied or not, but for the strides of size-1 dims */
 	return true;
 }
 
 /* Does this conversion hand back its argument? */
 static Tri unchanged(Call *c, const Type *x, DType d, Sym device, bool asked, MemoryFormat f)
 {
-	Tri same_dtype = d == x->dtype ? TRI_MUST : x->dtype == DT_NONE || d == DT_NONE ? TRI_MAY : TRI_NO;
-	Tri same_device = sym_eq(device, x->device) ? TRI_MUST : !device.i || !x->device.i ? TRI_MAY : TRI_NO;
+	Tri same_dtype = d == x->dtype                         ? TRI_MUST
+	                 : x->dtype == DT_NONE || d == DT_NONE ? TRI_MAY
+	                                                       : TRI_NO;
+	Tri same_device = sym_eq(device, x->device)   ? TRI_MUST
+	                  : !device.i || !x->device.i ? TRI_MAY
+	                                              : TRI_NO;
 	Tri same_format = TRI_MUST;
 	if (d == DT_NONE)
 		same_dtype = TRI_MAY;
@@ -48,7 +55,8 @@ static TypeId converted(Call *c, DType d, Sym device, bool copy)
 	Tri same = copy ? TRI_NO : unchanged(c, x, d, device, asked, f);
 	if (same == TRI_MUST)
 		return id;
-	LayoutNew how = {.rule = LAYOUT_PRESERVE, .dtype = d, .device = device, .asked = f, .ops = &id, .nops = 1};
+	LayoutNew how = {
+		.rule = LAYOUT_PRESERVE, .dtype = d, .device = device, .asked = f, .ops = &id, .nops = 1};
 	if (asked && f != MF_PRESERVE)
 		how.rule = same == TRI_MAY ? LAYOUT_UNKNOWN : LAYOUT_ASKED;
 	else if (same == TRI_MAY && type_is_dense(c->t, x) != TRI_MUST)
@@ -62,13 +70,15 @@ static const Type *read_off(Call *c, const Arg *a, Str what)
 	if (a->kind != AR_NODE)
 		return NULL;
 	const Node *n = graph_node(c->g, a->u.node);
-	if (n->kind != NK_CALL || n->callee != CALLEE_ATTR || !n->nargs || !str_eq(sym_str(c->in->names, n->target), what))
+	if (n->kind != NK_CALL || n->callee != CALLEE_ATTR || !n->nargs ||
+	    !str_eq(sym_str(c->in->names, n->target), what))
 		return NULL;
 	const Type *x = type_get(c->t, call_arg_type(c, node_args(c->g, n)));
 	return x->kind == TK_TENSOR ? x : NULL;
 }
 
-/* One argument of to(...): a dtype, a device, a tensor, or none of these. False when it cannot be told. */
+/* One argument of to(...): a dtype, a device, a tensor, or none of these. False when it cannot be
+ * told. */
 static bool to_argument(Call *c, const Arg *a, DType *d, Sym *device)
 {
 	const Type *x;
@@ -99,7 +109,8 @@ static bool to_arguments(Call *c, DType *d, Sym *device, bool *copy)
 	uint32_t bools = 0;
 	for (uint32_t i = 1; i < c->n->nargs; i++) {
 		Str key = sym_str(c->in->names, args[i].key);
-		if (!key.n || str_eq(key, S("dtype")) || str_eq(key, S("device")) || str_eq(key, S("other"))) {
+		if (!key.n || str_eq(key, S("dtype")) || str_eq(key, S("device")) ||
+		    str_eq(key, S("other"))) {
 			if (!to_argument(c, &args[i], d, device))
 				return false;
 			if (args[i].kind == AR_BOOL && ++bools == 2)
@@ -195,19 +206,22 @@ bool infer_view_as_tensor(Call *c, Result *r)
 		return false;
 	if (!infer_size_data(c, r))
 		return false;
-	Sym device = c->arg[SR_DEVICE] ? call_device_of(c->in, c->arg[SR_DEVICE]) : sym_intern(c->in->names, S("cpu"));
-	r->one = type_contiguous_of(c->t, d == DT_NONE ? data_dtype(c, data) : d, c->size, c->ndim, device);
+	Sym device = c->arg[SR_DEVICE] ? call_device_of(c->in, c->arg[SR_DEVICE])
+	                               : sym_intern(c->in->names, S("cpu"));
+	r->one =
+		type_contiguous_of(c->t, d == DT_NONE ? data_dtype(c, data) : d, c->size, c->ndim, device);
 	return true;
 }
 
-/* The argument itself when it is switched off, a copy where AOTAutograd traced it: the strides are the same only if it
- * is dense. */
+/* The argument itself when it is switched off, a copy where AOTAutograd traced it: the strides are
+ * the same only if it is dense. */
 bool infer_view_dropout(Call *c, Result *r)
 {
 	const Arg *p = c->arg[SR_P];
 	bool training, known = call_bool(c, SR_TRAINING, true, &training) && c->arg[SR_TRAINING];
-	bool off = (p && ((p->kind == AR_FLOAT && p->u.real == 0) || (p->kind == AR_INT && p->u.num == 0))) ||
-	           (known && !training);
+	bool off =
+		(p && ((p->kind == AR_FLOAT && p->u.real == 0) || (p->kind == AR_INT && p->u.num == 0))) ||
+		(known && !training);
 	TypeId x = call_input(c);
 	LayoutNew how = {.rule = LAYOUT_ITERATOR, .dtype = type_dtype(c->t, x), .ops = &x, .nops = 1};
 	if ((!known || off) && type_is_dense(c->t, type_get(c->t, x)) != TRI_MUST)
@@ -219,7 +233,8 @@ bool infer_view_dropout(Call *c, Result *r)
 bool infer_view_conj(Call *c, Result *r)
 {
 	r->one = call_input(c); /* lazily, or of a real dtype: strides stay */
-	if (dtype_class(type_dtype(c->t, r->one)) == DC_COMPLEX && type_is_dense(c->t, type_get(c->t, r->one)) != TRI_MUST)
+	if (dtype_class(type_dtype(c->t, r->one)) == DC_COMPLEX &&
+	    type_is_dense(c->t, type_get(c->t, r->one)) != TRI_MUST)
 		r->one = type_without_layout(c->t, r->one);
 	return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * infer: einsum of one or two operands. Strides as aten/src/ATen/native/Linear.cpp (einsum, sumproduct_pair)
- * makes them: two operands are multiplied as batches of matrices over (shared, left, right) output labels. */
+ * infer: einsum of one or two operands. Strides as aten/src/ATen/native/Linear.cpp (einsum,
+ * sumproduct_pair) makes them: two operands are multiplied as batches of matrices over (shared,
+ * left, right) output labels. */
 #include "infer_call.h"
 
 enum { LABELS = 52, OPERANDS_MOST = 16 };
@@ -105,8 +106,13 @@ static bool sums_nothing(const Einsum *e)
 static TypeId out_type(Einsum *e, const ExprId *stride)
 {
 	ExprId size[TYPE_DIMS_MOST];
-	Type x = {.kind = TK_TENSOR, .has_shape = true, .has_stride = stride != NULL, .size = size, .stride = stride,
-	          .ndim = e->out.n, .device = type_device(e->c->t, e->op[0])};
+	Type x = {.kind = TK_TENSOR,
+	          .has_shape = true,
+	          .has_stride = stride != NULL,
+	          .size = size,
+	          .stride = stride,
+	          .ndim = e->out.n,
+	          .device = type_device(e->c->t, e->op[0])};
 	x.dtype = call_product_dtype(e->c, type_dtype(e->c->t, e->op[0]));
 	for (uint32_t k = 0; k < e->out.n; k++)
 		size[k] = e->size[e->out.label[k]];
@@ -149,13 +155,16 @@ static TypeId spread(Einsum *e, uint32_t i)
 	return type_intern(e->c->t, &out);
 }
 
-/* Which group of output labels one belongs to: 0 in both operands, 1 in the left only, 2 the rest. */
+/* Which group of output labels one belongs to: 0 in both operands, 1 in the left only, 2 the rest.
+ */
 static bool label_group(Einsum *e, uint32_t label, uint32_t *group)
 {
 	bool wide[2];
 	for (uint32_t i = 0; i < 2; i++) {
 		int8_t at = e->in[i].at[label];
-		Tri one = at < 0 ? TRI_MUST : expr_eq(e->c->t, type_get(e->c->t, e->op[i])->size[at], expr_int(e->c->t, 1));
+		Tri one =
+			at < 0 ? TRI_MUST
+				   : expr_eq(e->c->t, type_get(e->c->t, e->op[i])->size[at], expr_int(e->c->t, 1));
 		if (one == TRI_MAY)
 			return false;
 		wide[i] = one == TRI_NO;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * infer: x[...]: of tuples, by position; of tensors, views and advanced indexing (rule 7 of the operator
- * facts; sizes and strides of advanced indexing as aten/src/ATen/native/TensorAdvancedIndexing.cpp has them). */
+ * infer: x[...]: of tuples, by position; of tensors, views and advanced indexing (rule 7 of the
+ * operator facts; sizes and strides of advanced indexing as
+ * aten/src/ATen/native/TensorAdvancedIndexing.cpp has them). */
 #include "infer_call.h"
 
 /* An index tensor, or list, that stands for dims of the indexed tensor. */
 typedef struct Picker {
-	uint32_t dim;       /* first of the indexed dims */
-	uint32_t takes;     /* how many of them: those of a mask, else 1 */
+	uint32_t dim; /* first of the indexed dims */
+	uint32_t takes; /* how many of them: those of a mask, else 1 */
 	bool mask;
 	const ExprId *size; /* of an index tensor */
 	uint32_t ndim;
@@ -14,11 +15,11 @@ typedef struct Picker {
 
 typedef struct Indexing {
 	Call *c;
-	TypeId now;         /* the tensor after the views among the items */
-	uint32_t dim;       /* where the next item applies */
+	TypeId now; /* the tensor after the views among the items */
+	uint32_t dim; /* where the next item applies */
 	Picker picker[TYPE_DIMS_MOST];
 	uint32_t npickers;
-	bool unknown;       /* an item of unknown type or value */
+	bool unknown; /* an item of unknown type or value */
 } Indexing;
 
 /* How many dims an item stands for; *unknown when that cannot be told. */
@@ -103,7 +104,8 @@ static void item_slice(Indexing *x, const Arg *a)
 		return;
 	}
 	x->now = layout_slice(c->t, x->now, x->dim, part[0].kind == AR_NONE ? NULL : &v[0],
-	                      part[1].kind == AR_NONE ? NULL : &v[1], part[2].kind == AR_NONE ? NULL : &v[2]);
+	                      part[1].kind == AR_NONE ? NULL : &v[1],
+	                      part[2].kind == AR_NONE ? NULL : &v[2]);
 	x->dim++;
 }
 
@@ -126,7 +128,8 @@ static void item_apply(Indexing *x, const Arg *a, uint32_t ellipsis)
 	}
 }
 
-/* Common shape of the index tensors; a mask counts as one dim of as many elements as it has true ones. */
+/* Common shape of the index tensors; a mask counts as one dim of as many elements as it has true
+ * ones. */
 static bool pickers_shape(Indexing *x, ExprId *size, uint32_t *n)
 {
 	ExprId one[1] = {{0}}, out[TYPE_DIMS_MOST];
@@ -137,7 +140,8 @@ static bool pickers_shape(Indexing *x, ExprId *size, uint32_t *n)
 		if (i == 0) {
 			m = p->mask ? 1 : p->ndim;
 			memcpy(out, p->mask ? one : p->size, m * sizeof *out);
-		} else if (!sizes_broadcast(x->c->t, size, *n, p->mask ? one : p->size, p->mask ? 1 : p->ndim, out, &m)) {
+		} else if (!sizes_broadcast(x->c->t, size, *n, p->mask ? one : p->size,
+		                            p->mask ? 1 : p->ndim, out, &m)) {
 			return false;
 		}
 		memcpy(size, out, m * sizeof *out);
@@ -146,17 +150,25 @@ static bool pickers_shape(Indexing *x, ExprId *size, uint32_t *n)
 	return true;
 }
 
-/* Execution orders dims by the strides of the tensor, taken as 0 where it is indexed; fake tensors before 2.13 come out
- * contiguous. Known where both are the same. */
+/* Execution orders dims by the strides of the tensor, taken as 0 where it is indexed; fake tensors
+ * before 2.13 come out contiguous. Known where both are the same. */
 static TypeId picked(Indexing *x, const ExprId *size, const ExprId *stride, uint32_t n)
 {
 	Call *c = x->c;
 	const Type *now = type_get(c->t, x->now);
-	Type source = {.kind = TK_TENSOR, .dtype = now->dtype, .has_shape = true, .has_stride = now->has_stride,
-	               .size = size, .stride = stride, .ndim = n, .device = now->device};
+	Type source = {.kind = TK_TENSOR,
+	               .dtype = now->dtype,
+	               .has_shape = true,
+	               .has_stride = now->has_stride,
+	               .size = size,
+	               .stride = stride,
+	               .ndim = n,
+	               .device = now->device};
 	TypeId op = type_intern(c->t, &source);
 	TypeId out = call_new(c, LAYOUT_ORDERING, now->dtype, &op, 1, size, n);
-	return type_is_contiguous(c->t, type_get(c->t, out)) == TRI_MUST ? out : type_without_layout(c->t, out);
+	return type_is_contiguous(c->t, type_get(c->t, out)) == TRI_MUST
+	           ? out
+	           : type_without_layout(c->t, out);
 }
 
 static TypeId pick(Indexing *x)
@@ -223,7 +235,8 @@ static bool getitem_slice(Call *c, Result *r, const TypeId *v, uint32_t n, const
 		bound[i] += bound[i] < 0 ? (int64_t)n : 0;
 		bound[i] = bound[i] < 0 ? 0 : bound[i] > (int64_t)n ? (int64_t)n : bound[i];
 	}
-	if (bound[2] != 1 || index->n != 3 || bound[1] <= bound[0] || !call_has_room(c, (uint32_t)(bound[1] - bound[0])))
+	if (bound[2] != 1 || index->n != 3 || bound[1] <= bound[0] ||
+	    !call_has_room(c, (uint32_t)(bound[1] - bound[0])))
 		return false;
 	TypeId *copy = NEW_N(c->in->a, TypeId, (size_t)(bound[1] - bound[0]));
 	memcpy(copy, v + bound[0], (size_t)(bound[1] - bound[0]) * sizeof *copy);
@@ -252,7 +265,8 @@ static bool is_tensor_list(Call *c, NodeId id)
 	const Node *n = graph_node(c->g, id);
 	if (n->kind != NK_CALL)
 		return false;
-	const Fact *f = facts_find(c->in->f, (Callee)n->callee, sym_str(c->in->names, n->target), c->in->torch);
+	const Fact *f =
+		facts_find(c->in->f, (Callee)n->callee, sym_str(c->in->names, n->target), c->in->torch);
 	return f && f->outs.nalts && (f->outs.member[0][0] == 'L' || f->outs.n[0] > 1);
 }
 

@@ -153,7 +153,8 @@ bool infer_size_loss(Call *c, Result *r)
 
 /* ---- products ---- */
 
-/* Last two dims multiplied, the others broadcast; one-dimensional operands as torch.matmul takes them. */
+/* Last two dims multiplied, the others broadcast; one-dimensional operands as torch.matmul takes
+ * them. */
 bool infer_size_matmul(Call *c, Result *r)
 {
 	const Type *x = call_tensor(c, SR_INPUT), *y = call_tensor(c, SR_OTHER);
@@ -200,7 +201,8 @@ bool infer_size_attention(Call *c, Result *r)
  * aten/src/ATen/native/transformers/sdp_utils_cpp.cpp: four dims, like sizes, no dropout. */
 static Tri takes_flash(Call *c)
 {
-	const Type *q = call_tensor(c, SR_INPUT), *k = call_tensor(c, SR_OTHER), *v = call_tensor(c, SR_THIRD);
+	const Type *q = call_tensor(c, SR_INPUT), *k = call_tensor(c, SR_OTHER),
+			   *v = call_tensor(c, SR_THIRD);
 	const Arg *p = c->arg[SR_P];
 	bool grouped;
 	if (!q || !k || !v || !call_bool(c, SR_FLAG, false, &grouped) || grouped)
@@ -210,14 +212,16 @@ static Tri takes_flash(Call *c)
 	Tri is = !p ? TRI_MUST : p->kind != AR_FLOAT && p->kind != AR_INT ? TRI_MAY : TRI_MUST;
 	if (p && ((p->kind == AR_FLOAT && p->u.real != 0) || (p->kind == AR_INT && p->u.num != 0)))
 		return TRI_NO;
-	is = tri_and(is, tri_and(expr_eq(c->t, q->size[3], v->size[3]), expr_eq(c->t, q->size[3], k->size[3])));
+	is = tri_and(
+		is, tri_and(expr_eq(c->t, q->size[3], v->size[3]), expr_eq(c->t, q->size[3], k->size[3])));
 	for (uint32_t i = 0; i < 2; i++)
-		is = tri_and(is, tri_and(expr_eq(c->t, q->size[i], k->size[i]), expr_eq(c->t, q->size[i], v->size[i])));
+		is = tri_and(is, tri_and(expr_eq(c->t, q->size[i], k->size[i]),
+		                         expr_eq(c->t, q->size[i], v->size[i])));
 	return is;
 }
 
-/* The flash kernel of the CPU lays its result out as the query from 2.5 on, before always as [batch, length,
- * heads, size]; other devices have their own ways. */
+/* The flash kernel of the CPU lays its result out as the query from 2.5 on, before always as
+ * [batch, length, heads, size]; other devices have their own ways. */
 Layout infer_layout_attention(Call *c)
 {
 	const Type *q = type_get(c->t, call_input(c));
@@ -298,7 +302,8 @@ bool infer_size_embedding_back(Call *c, Result *r)
 	const Type *grad = call_tensor(c, SR_INPUT);
 	(void)r;
 	c->ndim = 0;
-	return grad && grad->ndim && put(c, call_expr(c, SR_COUNT)) && put(c, grad->size[grad->ndim - 1]);
+	return grad && grad->ndim && put(c, call_expr(c, SR_COUNT)) &&
+	       put(c, grad->size[grad->ndim - 1]);
 }
 
 bool infer_size_index_select(Call *c, Result *r)
@@ -322,7 +327,8 @@ bool infer_size_repeat(Call *c, Result *r)
 	(void)r;
 	if (!x || !call_exprs(c, SR_SHAPE, times, &n))
 		return false;
-	c->ndim = n > x->ndim ? n : x->ndim; /* repeat wants n >= ndim, tile pads its own list with ones */
+	c->ndim =
+		n > x->ndim ? n : x->ndim; /* repeat wants n >= ndim, tile pads its own list with ones */
 	for (uint32_t i = 0; i < c->ndim; i++) {
 		uint32_t back = c->ndim - i;
 		ExprId size = back <= x->ndim ? x->size[x->ndim - back] : num(c, 1);
@@ -364,7 +370,8 @@ bool infer_size_eye(Call *c, Result *r)
 {
 	(void)r;
 	c->ndim = 0;
-	return put(c, call_expr(c, SR_COUNT)) && put(c, c->arg[SR_END] ? call_expr(c, SR_END) : c->size[0]);
+	return put(c, call_expr(c, SR_COUNT)) &&
+	       put(c, c->arg[SR_END] ? call_expr(c, SR_END) : c->size[0]);
 }
 
 static bool float_bound(Call *c, ShapeRole role, double dflt, double *out)
@@ -434,17 +441,22 @@ bool infer_size_data(Call *c, Result *r)
 	const Type *x = type_get(c->t, call_arg_type(c, a));
 	if (x->kind == TK_SYM)
 		return true;
-	return x->kind == TK_TENSOR && x->has_shape && (x->ndim == 0 || (c->ndim == 0 && call_sizes_like(c, call_arg_type(c, a))));
+	return x->kind == TK_TENSOR && x->has_shape &&
+	       (x->ndim == 0 || (c->ndim == 0 && call_sizes_like(c, call_arg_type(c, a))));
 }
 
 bool infer_view_strided(Call *c, Result *r)
 {
 	ExprId stride[TYPE_DIMS_MOST];
 	uint32_t n;
-	Type x = {.kind = TK_TENSOR, .dtype = call_result_dtype(c, 0), .has_shape = true, .has_stride = true};
-	x.dtype = c->arg[SR_DTYPE] ? call_dtype(c, c->arg[SR_DTYPE]) : c->arg[SR_INPUT] ? type_dtype(c->t, call_input(c)) : DT_F32;
-	x.device = c->arg[SR_DEVICE] ? call_device_of(c->in, c->arg[SR_DEVICE]) : c->arg[SR_INPUT] ? type_device(c->t, call_input(c))
-	                                                                           : sym_intern(c->in->names, S("cpu"));
+	Type x = {
+		.kind = TK_TENSOR, .dtype = call_result_dtype(c, 0), .has_shape = true, .has_stride = true};
+	x.dtype = c->arg[SR_DTYPE]   ? call_dtype(c, c->arg[SR_DTYPE])
+	          : c->arg[SR_INPUT] ? type_dtype(c->t, call_input(c))
+	                             : DT_F32;
+	x.device = c->arg[SR_DEVICE]  ? call_device_of(c->in, c->arg[SR_DEVICE])
+	           : c->arg[SR_INPUT] ? type_device(c->t, call_input(c))
+	                              : sym_intern(c->in->names, S("cpu"));
 	if (!infer_size_given(c, r) || !call_exprs(c, SR_STRIDES, stride, &n) || n != c->ndim)
 		return false;
 	for (uint32_t i = 0; i < n; i++)
@@ -469,7 +481,9 @@ static Layout join_layout(Call *c, const TypeId *v, uint32_t n, MemoryFormat *fo
 		else if (f != *format)
 			*format = MF_CONTIGUOUS;
 	}
-	return *format == MF_UNKNOWN ? LAYOUT_UNKNOWN : *format == MF_CONTIGUOUS ? LAYOUT_CONTIGUOUS : LAYOUT_ASKED;
+	return *format == MF_UNKNOWN      ? LAYOUT_UNKNOWN
+	       : *format == MF_CONTIGUOUS ? LAYOUT_CONTIGUOUS
+	                                  : LAYOUT_ASKED;
 }
 
 /* cat leaves out tensors of shape [0] among others of more dims. */
@@ -495,8 +509,13 @@ static bool join(Call *c, TypeId *v, uint32_t n, int64_t dim, TypeId *out)
 			return false;
 		c->size[d] = expr_add(c->t, c->size[d], x->size[d]);
 	}
-	LayoutNew how = {.rule = join_layout(c, v, kept, &format), .dtype = dtype, .ops = v, .nops = 1,
-	                 .has_size = true, .size = c->size, .ndim = c->ndim};
+	LayoutNew how = {.rule = join_layout(c, v, kept, &format),
+	                 .dtype = dtype,
+	                 .ops = v,
+	                 .nops = 1,
+	                 .has_size = true,
+	                 .size = c->size,
+	                 .ndim = c->ndim};
 	how.asked = format;
 	*out = layout_new(c->t, &how);
 	return true;
@@ -504,7 +523,9 @@ static bool join(Call *c, TypeId *v, uint32_t n, int64_t dim, TypeId *out)
 
 static TypeId joined_unknown(Call *c, const TypeId *v, uint32_t n)
 {
-	Type x = {.kind = TK_TENSOR, .dtype = layout_result_dtype(c->t, v, n, DT_F32), .device = type_device(c->t, v[0])};
+	Type x = {.kind = TK_TENSOR,
+	          .dtype = layout_result_dtype(c->t, v, n, DT_F32),
+	          .device = type_device(c->t, v[0])};
 	return type_intern(c->t, &x);
 }
 
@@ -522,8 +543,8 @@ bool infer_view_cat(Call *c, Result *r)
 	return true;
 }
 
-/* As PyTorch computes it: cat along the dim and split it in two; at the end, cat of tensors with a new last dim
- * (aten/src/ATen/native/TensorShape.cpp of 2.6). */
+/* As PyTorch computes it: cat along the dim and split it in two; at the end, cat of tensors with a
+ * new last dim (aten/src/ATen/native/TensorShape.cpp of 2.6). */
 bool infer_view_stack(Call *c, Result *r)
 {
 	TypeId *v, joined;

@@ -58,8 +58,8 @@ bool infer_number_ndim(Call *c, Result *r)
 	return true;
 }
 
-/* What item() gives: a number of the tensor's class. Without the class it is left out: a float among integers
- * would decide a dtype. */
+/* What item() gives: a number of the tensor's class. Without the class it is left out: a float
+ * among integers would decide a dtype. */
 bool infer_number_unknown(Call *c, Result *r)
 {
 	DType d = type_dtype(c->t, call_input(c));

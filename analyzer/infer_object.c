@@ -62,7 +62,8 @@ static void unite_arg(void *ctx, NodeId id)
 	unite(u->parent, u->node, id.i);
 }
 
-/* How a call's result stands to its first argument: the same object for sure, perhaps (then to any argument), or not. */
+/* How a call's result stands to its first argument: the same object for sure, perhaps (then to any
+ * argument), or not. */
 static Tri same_object(Infer *in, const Node *n)
 {
 	const Fact *f = node_fact(in, n);
@@ -167,7 +168,8 @@ static TypeId undone(Infer *in, NodeId id)
 	TypeId now = graph_node(in->g, id)->type, plain = type_without_shape(in->t, now);
 	for (uint32_t k = in->nlayout[c]; k-- > 0 && w[k].node.i > id.i;) {
 		TypeId before;
-		if (nt->object[w[k].node.i] != nt->object[id.i] || !infer_call_undo(in, w[k].node, now, &before))
+		if (nt->object[w[k].node.i] != nt->object[id.i] ||
+		    !infer_call_undo(in, w[k].node, now, &before))
 			return plain;
 		now = before;
 	}
@@ -189,9 +191,12 @@ TypeId infer_layout_before(Infer *in, NodeId id)
 	uint32_t c = nt->cluster[id.i];
 	NodeId last = nt->writes[nt->write_at[c] + in->nlayout[c] - 1].node;
 	TypeId printed = graph_node(in->g, id)->type;
-	const Type *now = type_get(in->t, printed), *end = type_get(in->t, graph_node(in->g, last)->type);
+	const Type *now = type_get(in->t, printed),
+			   *end = type_get(in->t, graph_node(in->g, last)->type);
 	bool one = nt->object[last.i] == nt->object[id.i];
 	if (one && now->has_shape && end->kind == TK_TENSOR && end->has_shape)
 		return same_layout(in->t, now, end) ? undone(in, id) : printed;
-	return in->g->stage == STAGE_DYNAMO || in->g->stage == STAGE_BODY ? undone(in, id) : type_without_shape(in->t, printed);
+	return in->g->stage == STAGE_DYNAMO || in->g->stage == STAGE_BODY
+	           ? undone(in, id)
+	           : type_without_shape(in->t, printed);
 }

@@ -41,7 +41,8 @@ static bool same_exprs(Types *t, const ExprId *a, const ExprId *b, uint32_t n)
 	return true;
 }
 
-/* Printed parts, and computed ones where nothing is printed; computed strides only go with the printed sizes. */
+/* Printed parts, and computed ones where nothing is printed; computed strides only go with the
+ * printed sizes. */
 static TypeId merged(Types *t, TypeId printed, TypeId computed)
 {
 	const Type *p = type_get(t, printed), *c = type_get(t, computed);
@@ -56,7 +57,8 @@ static TypeId merged(Types *t, TypeId printed, TypeId computed)
 		both.ndim = c->ndim;
 		both.size = c->size;
 		both.stride = c->stride;
-	} else if (!p->has_stride && c->has_stride && c->ndim == p->ndim && same_exprs(t, p->size, c->size, p->ndim)) {
+	} else if (!p->has_stride && c->has_stride && c->ndim == p->ndim &&
+	           same_exprs(t, p->size, c->size, p->ndim)) {
 		both.has_stride = true;
 		both.stride = c->stride;
 	}
@@ -65,13 +67,15 @@ static TypeId merged(Types *t, TypeId printed, TypeId computed)
 	return type_intern(t, &both);
 }
 
-/* Python syntax works on numbers too: without a tensor among the operands nothing says that the result is one. */
+/* Python syntax works on numbers too: without a tensor among the operands nothing says that the
+ * result is one. */
 static bool may_be_number(Infer *in, const Node *n)
 {
 	if (n->callee != CALLEE_OPERATOR || str_eq(sym_str(in->names, n->target), S("getitem")))
 		return false;
 	for (uint32_t i = 0; i < n->nargs; i++)
-		if (type_get(in->t, infer_arg(&in->nt, in->g, in->t, &node_args(in->g, n)[i]))->kind == TK_TENSOR)
+		if (type_get(in->t, infer_arg(&in->nt, in->g, in->t, &node_args(in->g, n)[i]))->kind ==
+		    TK_TENSOR)
 			return false;
 	return true;
 }
@@ -84,8 +88,10 @@ static void by_fact(Infer *in, NodeId id, Result *r)
 	const Fact *f = facts_find(in->f, (Callee)n->callee, sym_str(in->names, n->target), in->torch);
 	if (!f || !f->outs.nalts)
 		return;
-	bool first = n->nargs && args->kind == AR_NODE && f->nalias && f->alias[0].index == 0 && !f->alias[0].each;
-	if (first && f->outs.nalts == 1 && f->outs.n[0] <= 1 && (f->kind == FK_INPLACE || f->kind == FK_METADATA)) {
+	bool first = n->nargs && args->kind == AR_NODE && f->nalias && f->alias[0].index == 0 &&
+	             !f->alias[0].each;
+	if (first && f->outs.nalts == 1 && f->outs.n[0] <= 1 &&
+	    (f->kind == FK_INPLACE || f->kind == FK_METADATA)) {
 		r->one = infer_type_at(&in->nt, in->t, args->u.node, id);
 		if (infer_writes_layout(in, id)) /* without a rule for what it becomes */
 			r->one = type_without_shape(in->t, r->one);
@@ -128,7 +134,8 @@ static bool is_out_call(Infer *in, const Node *n, NodeId id, Result *r)
 
 static bool is_setitem(Infer *in, const Node *n)
 {
-	return n->callee == CALLEE_OPERATOR && n->nargs && str_eq(sym_str(in->names, n->target), S("setitem"));
+	return n->callee == CALLEE_OPERATOR && n->nargs &&
+	       str_eq(sym_str(in->names, n->target), S("setitem"));
 }
 
 static void compute(Infer *in, NodeId id, Result *r)
@@ -188,7 +195,8 @@ static bool region(Infer *in, NodeId id)
 /* Under vmap, sizes are those of one slice of the batch; the tensor in memory has others. */
 static bool is_batched(const Infer *in, const Node *n)
 {
-	return in->vmap && !(in->vmap == 1 && str_ends(sym_str(in->names, n->target), S("_remove_batch_dim")));
+	return in->vmap &&
+	       !(in->vmap == 1 && str_ends(sym_str(in->names, n->target), S("_remove_batch_dim")));
 }
 
 static void call_type_of(Infer *in, NodeId id, Result *r)
@@ -224,7 +232,8 @@ static void infer_node(Infer *in, NodeId id, const Result *body)
 
 /* ---- one graph ---- */
 
-/* Members of tuples that are kept: far more than any graph takes out again, and linear in its length. */
+/* Members of tuples that are kept: far more than any graph takes out again, and linear in its
+ * length. */
 enum { MEMBERS_LEAST = 65536, MEMBERS_PER_NODE = 64 };
 
 GraphId infer_child(const Infer *in, Sym attr)
@@ -232,12 +241,15 @@ GraphId infer_child(const Infer *in, Sym attr)
 	return (GraphId){map_get(&in->child, attr.i)};
 }
 
-static Infer infer_start(const Program *p, const Graph *g, Types *t, Facts *f, const Shapes *rules, VersionSpan torch, Arena *a)
+static Infer infer_start(const Program *p, const Graph *g, Types *t, Facts *f, const Shapes *rules,
+                         VersionSpan torch, Arena *a)
 {
 	Infer in = {.p = p, .g = g, .t = t, .names = p->names, .f = f, .rules = rules, .a = a};
 	in.torch = torch.lo || torch.hi ? torch : g->torch;
 	in.nt.n = g->nodes.n;
-	in.members_left = MEMBERS_LEAST + (g->nodes.n < UINT32_MAX / MEMBERS_PER_NODE / 2 ? g->nodes.n * MEMBERS_PER_NODE : 0);
+	in.members_left =
+		MEMBERS_LEAST +
+		(g->nodes.n < UINT32_MAX / MEMBERS_PER_NODE / 2 ? g->nodes.n * MEMBERS_PER_NODE : 0);
 	in.child.a = a;
 	for (uint32_t i = 0; i < g->children.n; i++)
 		if (!map_get(&in.child, g->children.v[i].attr.i) && g->children.v[i].graph.i)
@@ -250,8 +262,8 @@ static Infer infer_start(const Program *p, const Graph *g, Types *t, Facts *f, c
 	return in;
 }
 
-NodeTypes infer_types(const Program *p, const Graph *g, Types *t, Facts *f, const Shapes *rules, VersionSpan torch,
-                      const NodeTypes *const *child, Arena *a)
+NodeTypes infer_types(const Program *p, const Graph *g, Types *t, Facts *f, const Shapes *rules,
+                      VersionSpan torch, const NodeTypes *const *child, Arena *a)
 {
 	Infer in = infer_start(p, g, t, f, rules, torch, a);
 	for (uint32_t i = 1; i < g->nodes.n; i++) {
@@ -266,12 +278,13 @@ NodeTypes infer_types(const Program *p, const Graph *g, Types *t, Facts *f, cons
 
 /* ---- a program ---- */
 
-/* How often a body is gone through again because another call has other operands; after that they count as unknown. */
+/* How often a body is gone through again because another call has other operands; after that they
+ * count as unknown. */
 enum { ROUNDS_MOST = 8 };
 
 typedef struct Work {
 	Infer in;
-	uint32_t next;   /* node to go on with */
+	uint32_t next; /* node to go on with */
 	GraphId graph;
 } Work;
 
@@ -284,20 +297,22 @@ typedef struct Pass {
 	Arena *a;
 	NodeTypes **out;
 	const TypeId **inputs; /* by GraphId: types of a body's inputs, from all its calls so far */
-	uint8_t *rounds;       /* by GraphId */
-	bool *open;            /* by GraphId: on the stack */
+	uint8_t *rounds; /* by GraphId */
+	bool *open; /* by GraphId: on the stack */
 	VEC(Work) stack;
 } Pass;
 
 static void work_push(Pass *c, GraphId id)
 {
 	const Graph *g = graph_get(c->p, id);
-	Work w = {.in = infer_start(c->p, g, c->t, c->f, c->rules, c->torch, c->a), .next = 1, .graph = id};
+	Work w = {
+		.in = infer_start(c->p, g, c->t, c->f, c->rules, c->torch, c->a), .next = 1, .graph = id};
 	c->open[id.i] = true;
 	VEC_PUSH(c->a, &c->stack, w);
 }
 
-/* What this call adds to what is known of a body's inputs; true when the body has to be gone through (again). */
+/* What this call adds to what is known of a body's inputs; true when the body has to be gone
+ * through (again). */
 static bool inputs_joined(Pass *c, const Infer *in, const BodyCall *call, GraphId id)
 {
 	const Graph *body = graph_get(c->p, id);
@@ -315,7 +330,8 @@ static bool inputs_joined(Pass *c, const Infer *in, const BodyCall *call, GraphI
 	return changed;
 }
 
-/* Have the bodies of this call been gone through with its operands? Otherwise they are put on the stack. */
+/* Have the bodies of this call been gone through with its operands? Otherwise they are put on the
+ * stack. */
 static bool bodies_ready(Pass *c, const Infer *in, const BodyCall *call)
 {
 	uint32_t before = c->stack.n;
@@ -337,7 +353,8 @@ static void take_inputs(Pass *c, Work *w)
 	const TypeId *v = c->inputs[w->graph.i];
 	for (uint32_t i = 0; v && i < g->inputs.n; i++) {
 		NodeId id = g->inputs.v[i];
-		w->in.nt.v[id.i] = merged(c->t, w->in.nt.v[id.i], infer_layout_later(&w->in, id) ? (TypeId){0} : v[i]);
+		w->in.nt.v[id.i] =
+			merged(c->t, w->in.nt.v[id.i], infer_layout_later(&w->in, id) ? (TypeId){0} : v[i]);
 	}
 }
 
@@ -384,7 +401,8 @@ static void pass_graph(Pass *c, uint32_t i)
 		work_run(c);
 }
 
-NodeTypes **infer_program(const Program *p, Types *t, Facts *f, const Shapes *rules, VersionSpan torch, Arena *a)
+NodeTypes **infer_program(const Program *p, Types *t, Facts *f, const Shapes *rules,
+                          VersionSpan torch, Arena *a)
 {
 	uint32_t n = p->graphs.n;
 	Pass c = {.p = p, .t = t, .f = f, .rules = rules, .torch = torch, .a = a};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * infer: sizes of what works on the last dims of images: convolution, pooling, padding, resampling. */
+ * infer: sizes of what works on the last dims of images: convolution, pooling, padding, resampling.
+ */
 #include "infer_call.h"
 
 /* One number per spatial dim, from an int or a list (one of a single element counts for all). */
@@ -24,7 +25,8 @@ typedef struct Window {
 	bool ceil;
 } Window;
 
-/* (size + 2 padding - dilation (kernel - 1) - 1) / stride + 1; with ceil the last window must start inside. */
+/* (size + 2 padding - dilation (kernel - 1) - 1) / stride + 1; with ceil the last window must start
+ * inside. */
 static ExprId slide(Call *c, ExprId size, const Window *w)
 {
 	int64_t add = 2 * w->padding - w->dilation * (w->kernel - 1) - 1, n;
@@ -34,7 +36,8 @@ static ExprId slide(Call *c, ExprId size, const Window *w)
 		ExprId span = expr_add(c->t, size, expr_int(c->t, add));
 		if (w->ceil)
 			return (ExprId){0};
-		return expr_add(c->t, expr_floordiv(c->t, span, expr_int(c->t, w->stride)), expr_int(c->t, 1));
+		return expr_add(c->t, expr_floordiv(c->t, span, expr_int(c->t, w->stride)),
+		                expr_int(c->t, 1));
 	}
 	if (n < 0 || n > INT32_MAX || n + add < 0)
 		return (ExprId){0};
@@ -44,7 +47,8 @@ static ExprId slide(Call *c, ExprId size, const Window *w)
 	return expr_int(c->t, out);
 }
 
-/* Number of spatial dims: those after batch and channels, which the name of an operator or its weight tell. */
+/* Number of spatial dims: those after batch and channels, which the name of an operator or its
+ * weight tell. */
 static uint32_t spatial_by_name(const Call *c)
 {
 	Str name = sym_str(c->in->names, c->n->target);
@@ -86,7 +90,8 @@ static ExprId unslide(Call *c, ExprId size, const ConvArgs *v, uint32_t i, int64
 {
 	ExprId before = expr_sub(c->t, size, expr_int(c->t, 1));
 	int64_t add = -2 * v->padding[i] + v->dilation[i] * (kernel - 1) + v->output_padding[i] + 1;
-	return expr_add(c->t, expr_mul(c->t, before, expr_int(c->t, v->stride[i])), expr_int(c->t, add));
+	return expr_add(c->t, expr_mul(c->t, before, expr_int(c->t, v->stride[i])),
+	                expr_int(c->t, add));
 }
 
 static bool conv(Call *c, bool transposed)
@@ -94,12 +99,14 @@ static bool conv(Call *c, bool transposed)
 	const Type *w = call_tensor(c, SR_WEIGHT);
 	ConvArgs v;
 	int64_t groups = 1, kernel;
-	if (!w || w->ndim < 3 || !call_sizes_like(c, call_input(c)) || (c->ndim != w->ndim && c->ndim + 1 != w->ndim))
+	if (!w || w->ndim < 3 || !call_sizes_like(c, call_input(c)) ||
+	    (c->ndim != w->ndim && c->ndim + 1 != w->ndim))
 		return false;
 	uint32_t spatial = w->ndim - 2, first = c->ndim - spatial;
 	if (!conv_args(c, spatial, &v) || (c->arg[SR_GROUPS] && !call_int(c, SR_GROUPS, &groups)))
 		return false;
-	c->size[first - 1] = transposed ? expr_mul(c->t, w->size[1], expr_int(c->t, groups)) : w->size[0];
+	c->size[first - 1] =
+		transposed ? expr_mul(c->t, w->size[1], expr_int(c->t, groups)) : w->size[0];
 	for (uint32_t i = 0; i < spatial; i++) {
 		if (!expr_value(c->t, w->size[2 + i], &kernel) || kernel > INT32_MAX)
 			return false;
@@ -127,13 +134,15 @@ bool infer_size_conv_transpose(Call *c, Result *r)
 
 bool infer_size_pool(Call *c, Result *r)
 {
-	int64_t kernel[TYPE_DIMS_MOST], stride[TYPE_DIMS_MOST], padding[TYPE_DIMS_MOST], dilation[TYPE_DIMS_MOST];
+	int64_t kernel[TYPE_DIMS_MOST], stride[TYPE_DIMS_MOST], padding[TYPE_DIMS_MOST],
+		dilation[TYPE_DIMS_MOST];
 	uint32_t n = spatial_by_name(c);
 	bool ceil;
 	(void)r;
-	if (!n || !call_sizes_like(c, call_input(c)) || c->ndim <= n || !call_bool(c, SR_CEIL, false, &ceil) ||
-	    !per_dim(c, SR_KERNEL, 0, n, kernel) || !per_dim(c, SR_STRIDE, 0, n, stride) ||
-	    !per_dim(c, SR_PADDING, 0, n, padding) || !per_dim(c, SR_DILATION, 1, n, dilation))
+	if (!n || !call_sizes_like(c, call_input(c)) || c->ndim <= n ||
+	    !call_bool(c, SR_CEIL, false, &ceil) || !per_dim(c, SR_KERNEL, 0, n, kernel) ||
+	    !per_dim(c, SR_STRIDE, 0, n, stride) || !per_dim(c, SR_PADDING, 0, n, padding) ||
+	    !per_dim(c, SR_DILATION, 1, n, dilation))
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		Window w = {kernel[i], stride[i] ? stride[i] : kernel[i], padding[i], dilation[i], ceil};
@@ -232,7 +241,8 @@ static bool only_cuts(Call *c, const ExprId *by, uint32_t n)
 		if (expr_ge(c->t, expr_int(c->t, 0), by[i]) != TRI_MUST)
 			return false;
 	const Arg *mode = c->arg[SR_VALUE];
-	return !mode || (mode->kind == AR_STR && str_eq(sym_str(c->in->names, mode->u.sym), S("constant")));
+	return !mode ||
+	       (mode->kind == AR_STR && str_eq(sym_str(c->in->names, mode->u.sym), S("constant")));
 }
 
 /* Pairs (before, after) from the last dim on; negative ones cut. */
@@ -250,7 +260,8 @@ bool infer_view_pad(Call *c, Result *r)
 		cut = layout_narrow(c->t, cut, d, c->size[d]);
 	}
 	bool cuts = only_cuts(c, by, n);
-	r->one = call_new(c, cuts ? LAYOUT_PRESERVE : LAYOUT_SUGGESTED, type_dtype(c->t, x), cuts ? &cut : &x, 1, c->size, c->ndim);
+	r->one = call_new(c, cuts ? LAYOUT_PRESERVE : LAYOUT_SUGGESTED, type_dtype(c->t, x),
+	                  cuts ? &cut : &x, 1, c->size, c->ndim);
 	return true;
 }
 

@@ -8,7 +8,8 @@ bool infer_view_same(Call *c, Result *r)
 	return true;
 }
 
-/* A view of a contiguous tensor is contiguous, also where sizes cannot be compared; so is a copy by reshape. */
+/* A view of a contiguous tensor is contiguous, also where sizes cannot be compared; so is a copy by
+ * reshape. */
 static TypeId packed_view(Call *c, TypeId view)
 {
 	const Type *x = type_get(c->t, call_input(c)), *v = type_get(c->t, view);
@@ -82,7 +83,8 @@ bool infer_view_reshape(Call *c, Result *r)
 bool infer_view_flatten(Call *c, Result *r)
 {
 	int64_t start = 0, end = -1;
-	if ((c->arg[SR_START] && !call_int(c, SR_START, &start)) || (c->arg[SR_END] && !call_int(c, SR_END, &end)))
+	if ((c->arg[SR_START] && !call_int(c, SR_START, &start)) ||
+	    (c->arg[SR_END] && !call_int(c, SR_END, &end)))
 		return false;
 	r->one = packed_view(c, layout_flatten(c->t, call_input(c), start, end, NULL, NULL));
 	return true;
@@ -158,7 +160,8 @@ bool infer_view_movedim(Call *c, Result *r)
 {
 	int64_t from[TYPE_DIMS_MOST], to[TYPE_DIMS_MOST];
 	uint32_t n, m;
-	if (!call_ints(c, SR_DIM, from, TYPE_DIMS_MOST, &n) || !call_ints(c, SR_DIM2, to, TYPE_DIMS_MOST, &m) || n != m)
+	if (!call_ints(c, SR_DIM, from, TYPE_DIMS_MOST, &n) ||
+	    !call_ints(c, SR_DIM2, to, TYPE_DIMS_MOST, &m) || n != m)
 		return false;
 	r->one = layout_movedim(c->t, call_input(c), from, to, n);
 	return true;
@@ -220,8 +223,8 @@ bool infer_view_slice(Call *c, Result *r)
 	ExprId start = call_expr(c, SR_START), end = call_expr(c, SR_END), step = call_expr(c, SR_STEP);
 	if (c->arg[SR_DIM] && !call_int(c, SR_DIM, &dim))
 		return false;
-	r->one = layout_slice(c->t, call_input(c), dim, c->arg[SR_START] ? &start : NULL, c->arg[SR_END] ? &end : NULL,
-	                      c->arg[SR_STEP] ? &step : NULL);
+	r->one = layout_slice(c->t, call_input(c), dim, c->arg[SR_START] ? &start : NULL,
+	                      c->arg[SR_END] ? &end : NULL, c->arg[SR_STEP] ? &step : NULL);
 	return true;
 }
 
@@ -237,7 +240,8 @@ bool infer_view_narrow(Call *c, Result *r)
 bool infer_view_diagonal(Call *c, Result *r)
 {
 	int64_t offset = 0, a = 0, b = 1;
-	if ((c->arg[SR_COUNT] && !call_int(c, SR_COUNT, &offset)) || (c->arg[SR_DIM] && !call_int(c, SR_DIM, &a)) ||
+	if ((c->arg[SR_COUNT] && !call_int(c, SR_COUNT, &offset)) ||
+	    (c->arg[SR_DIM] && !call_int(c, SR_DIM, &a)) ||
 	    (c->arg[SR_DIM2] && !call_int(c, SR_DIM2, &b)))
 		return false;
 	r->one = layout_diagonal(c->t, call_input(c), offset, a, b);
@@ -307,7 +311,8 @@ bool infer_many_unbind(Call *c, Result *r)
 	int64_t dim = 0;
 	TypeId *v;
 	uint32_t n;
-	if ((c->arg[SR_DIM] && !call_int(c, SR_DIM, &dim)) || !layout_unbind(c->t, call_input(c), dim, c->in->a, &v, &n))
+	if ((c->arg[SR_DIM] && !call_int(c, SR_DIM, &dim)) ||
+	    !layout_unbind(c->t, call_input(c), dim, c->in->a, &v, &n))
 		return false;
 	return call_result_many(c, r, v, n);
 }
@@ -318,7 +323,8 @@ bool infer_many_meshgrid(Call *c, Result *r)
 	TypeId *v;
 	uint32_t n;
 	const Arg *order = c->arg[SR_VALUE];
-	bool swap = order && order->kind == AR_STR && str_eq(sym_str(c->in->names, order->u.sym), S("xy"));
+	bool swap =
+		order && order->kind == AR_STR && str_eq(sym_str(c->in->names, order->u.sym), S("xy"));
 	if (!call_list_types(c, SR_TENSORS, &v, &n) || n > TYPE_DIMS_MOST)
 		return false;
 	ExprId size[TYPE_DIMS_MOST];

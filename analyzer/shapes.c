@@ -3,10 +3,11 @@
 #include "nearest.h"
 #include "shapes.h"
 
-/* Modules whose functions stand in the table by their bare name. Other modules (torch.masked, ...) have functions of
- * the same names that do something else. */
+/* Modules whose functions stand in the table by their bare name. Other modules (torch.masked, ...)
+ * have functions of the same names that do something else. */
 static const struct {
-	Str prefix, row; /* row: what stands before the name in rows that are meant for this module alone */
+	Str prefix,
+		row; /* row: what stands before the name in rows that are meant for this module alone */
 } modules[] = {
 	{STR_INIT("torch.nn.functional."), STR_INIT("nn.functional.")},
 	{STR_INIT("torch._C._nn."), STR_INIT("nn.functional.")},
@@ -36,7 +37,8 @@ static bool after_prefix(Str s, Str prefix, Str *rest)
 /* torch_Tensor_set_, torch.Tensor.set_, torch._tensor.Tensor.set_: methods printed as functions. */
 static bool method_name(Str target, Str *name)
 {
-	return after_prefix(target, S("torch.Tensor."), name) || after_prefix(target, S("torch_Tensor_"), name) ||
+	return after_prefix(target, S("torch.Tensor."), name) ||
+	       after_prefix(target, S("torch_Tensor_"), name) ||
 	       after_prefix(target, S("torch._tensor."), name);
 }
 
@@ -101,7 +103,8 @@ static const ShapeRow *find_in(const Shapes *s, Family family, Str name)
 
 static bool family_joins(Family f)
 {
-	return f == FAM_METHOD || f == FAM_ATTR || f == FAM_OPERATOR || f == FAM_TORCH || f == FAM_DISPATCH;
+	return f == FAM_METHOD || f == FAM_ATTR || f == FAM_OPERATOR || f == FAM_TORCH ||
+	       f == FAM_DISPATCH;
 }
 
 static const ShapeRow *find_name(const Shapes *s, Family family, Str name)
@@ -116,7 +119,8 @@ static const ShapeRow *find_module_row(const Shapes *s, Str target)
 	char name[64];
 	for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
 		Str own = modules[i].row, rest;
-		if (!own.n || !after_prefix(target, modules[i].prefix, &rest) || own.n + rest.n > sizeof name)
+		if (!own.n || !after_prefix(target, modules[i].prefix, &rest) ||
+		    own.n + rest.n > sizeof name)
 			continue;
 		memcpy(name, own.p, own.n);
 		memcpy(name + own.n, rest.p, rest.n);
@@ -152,8 +156,10 @@ typedef struct Loader {
 
 static void fault(Loader *l, Str at, const char *what, const Nearest *near)
 {
-	uint32_t col = at.p >= l->line.p && at.p <= l->line.p + l->line.n ? (uint32_t)(at.p - l->line.p) : 0;
-	buf_printf(l->errors, STR_FMT ":%u:%u: %s '" STR_FMT "'", STR_ARG(l->path), l->lineno, col + 1, what, STR_ARG(at));
+	uint32_t col =
+		at.p >= l->line.p && at.p <= l->line.p + l->line.n ? (uint32_t)(at.p - l->line.p) : 0;
+	buf_printf(l->errors, STR_FMT ":%u:%u: %s '" STR_FMT "'", STR_ARG(l->path), l->lineno, col + 1,
+	           what, STR_ARG(at));
 	if (near)
 		nearest_say(near, l->errors);
 	buf_char(l->errors, '\n');
@@ -199,7 +205,8 @@ static const Str layout_words[] = {
 
 static uint8_t need_of(Loader *l, Str word)
 {
-	static const Str words[] = {STR_INIT(""), STR_INIT("t"), STR_INIT("n"), STR_INIT("d"), STR_INIT("b")};
+	static const Str words[] = {STR_INIT(""), STR_INIT("t"), STR_INIT("n"), STR_INIT("d"),
+	                            STR_INIT("b")};
 	return (uint8_t)word_index(l, word, words, sizeof words / sizeof *words, "unknown condition");
 }
 
@@ -267,7 +274,8 @@ static void results_of(Loader *l, const Str *col, ShapeRow *row)
 {
 	Str shape = col[3], layout = col[4], dtype = col[5], ws, wl, wd;
 	while (str_cut(&shape, ',', &ws)) {
-		if (!str_cut(&layout, ',', &wl) || !str_cut(&dtype, ',', &wd) || row->nresults == SHAPE_RESULTS_MOST) {
+		if (!str_cut(&layout, ',', &wl) || !str_cut(&dtype, ',', &wd) ||
+		    row->nresults == SHAPE_RESULTS_MOST) {
 			fault(l, ws, "shape, layout and dtype do not have the same number of words at", NULL);
 			return;
 		}
@@ -277,7 +285,8 @@ static void results_of(Loader *l, const Str *col, ShapeRow *row)
 		dtype_of(l, wd, row, k);
 	}
 	if (layout.n || dtype.n)
-		fault(l, layout.n ? layout : dtype, "shape, layout and dtype do not have the same number of words at", NULL);
+		fault(l, layout.n ? layout : dtype,
+		      "shape, layout and dtype do not have the same number of words at", NULL);
 }
 
 static void row_add(Loader *l, ShapeRow row)
@@ -303,7 +312,8 @@ static Family family_of(Loader *l, Str word)
 #include "families.def"
 #undef FAMILY
 	};
-	return str_eq(word, S("*")) ? FAM_NONE : (Family)word_index(l, word, words, FAM_N, "unknown family");
+	return str_eq(word, S("*")) ? FAM_NONE
+	                            : (Family)word_index(l, word, words, FAM_N, "unknown family");
 }
 
 static void line_read(Loader *l)
