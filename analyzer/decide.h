@@ -14,8 +14,8 @@ typedef struct Decision {
 	Tri shares;      /* does the result share the argument's storage? */
 	Tri same_object; /* is the result the argument itself? at most `shares` */
 	Tri writes;      /* for conditional writes: is the argument written? else TRI_NO */
-	Str condition;   /* when something is MAY: the condition under which it shares or writes, in words,
-	                  * e.g. "x is already contiguous"; names the argument as the dump does */
+	Str condition;   /* when something is MAY: the condition under which it shares or writes, in
+	                  * words: "x is already contiguous"; names the argument as the dump does */
 	Str because;     /* when decided by a layout or literal: why, in words, e.g.
 	                  * "f32[1, 1024, 4, 8][32768, 32, 8, 1] is contiguous" */
 } Decision;
@@ -35,7 +35,7 @@ typedef struct DecideCtx {
 /* For a node whose fact has a condition class (cond is not FC_NONE), about argument `src` (the one
  * that the fact's alias or mutates column names, in g->args; NULL: not given). Never guesses: MAY
  * when the dump does not decide. Texts live in c->a or with the names and are short, whatever the
- * dump's names are. What a joined fact does in some of its rows only is for the caller to weaken. */
+ * dump's names are. What only some rows of a joined fact do is for the caller to weaken. */
 Decision decide_alias(const DecideCtx *c, NodeId n, const Fact *fact, const Arg *src);
 /* For a `mutates` entry with a condition (training, inplace, max_norm, ...): is it written at this
  * call? Only `writes` and the texts are set. */

@@ -58,7 +58,7 @@ static Labels labels_listed(const Query *k, const Arg *list)
 	return l;
 }
 
-/* Is every label of the only operand kept? `out` NULL: not given, then those that occur once are. */
+/* Is every label of the only operand kept? `out` NULL: not given; it has those that occur once. */
 static Tri keeps_labels(const Query *k, const Labels *in, const Labels *out)
 {
 	if (in->bad || (out && out->bad))
@@ -101,7 +101,7 @@ static uint32_t operands_after(const Query *k)
 	return n > 1 || arg_type(k, first).kind == TK_TENSOR || k->src == first ? n : 0;
 }
 
-/* einsum(x, [0, 1], [1, 0]): operands with their labels by turns, then perhaps those of the result. */
+/* einsum(x, [0, 1], [1, 0]): operands and labels by turns, then perhaps those of the result. */
 static Decision einsum_listed(const Query *k)
 {
 	uint32_t n = query_positional(k, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Rule 7 of the operator facts: x[index] is a view for ints, slices, None and ..., a copy for lists,
- * bools and tensors with dims. */
+ * Rule 7 of the operator facts: x[index] is a view for ints, slices, None and ..., a copy for
+ * lists, bools and tensors with dims. */
 #include "decide_query.h"
 
 /* How a value that stands in an index is taken. */
@@ -188,7 +188,7 @@ static bool is_container(const Query *k)
 	return k->src->kind == AR_NODE && nt->nelems && nt->nelems[k->src->u.node.i];
 }
 
-/* What may be a tensor or a tuple shares with its item either way; a tuple hands the object back. */
+/* A tensor or a tuple, it shares with its item; only a tuple hands the object itself back. */
 static Tri item_same(const Query *k, const Arg *index)
 {
 	bool plain = index->kind == AR_INT || index->kind == AR_NODE || index->kind == AR_EXPR;

@@ -301,8 +301,8 @@ static Tri dim_is(const Query *k, int64_t dim, int64_t size)
 	return expr_eq(k->c->t, v->size[dim], expr_int(k->c->t, size));
 }
 
-/* diff returns its argument when there is nothing in the dim that it goes along; with n=0 it copies,
- * and only the NumPy function hands its argument back then. */
+/* diff returns its argument when there is nothing in the dim that it goes along; with n=0 it
+ * copies, and only the NumPy function hands its argument back then. */
 static Decision diff(const Query *k)
 {
 	bool numpy = k->fact->family == FAM_NUMPY;

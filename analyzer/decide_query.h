@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * decide_query: what the files of decide share: the call in question, its arguments, the answers. */
+ * decide_query: what the files of decide share: the call in question, arguments, answers. */
 #ifndef GRAPHLINT_DECIDE_QUERY_H
 #define GRAPHLINT_DECIDE_QUERY_H
 

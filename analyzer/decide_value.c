@@ -44,8 +44,8 @@ static Str callee_word(const DecideCtx *c, const Node *n)
 	return str_cut(&t, '.', &packet) ? packet : t;
 }
 
-/* Is src lazily conjugated or negated? New memory never is; a view hands the bit on. What comes into
- * the graph may be. The walk back over views is short on purpose. */
+/* Is src lazily conjugated or negated? New memory never is; a view hands the bit on. What comes
+ * into the graph may be. The walk back over views is short on purpose. */
 static Tri lazy_bit(const Query *k, bool neg)
 {
 	const DecideCtx *c = k->c;
