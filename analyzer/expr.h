@@ -2,9 +2,9 @@
  * expr: the inside of the interner of expressions and types, for expr.c, expr_parse.c and types.c.
  * Everybody else uses types.h.
  *
- * An expression is a polynomial with 64-bit coefficients over atoms. Every result is capped (terms,
- * degree, text of an atom) and checked for overflow, so that no text can make it grow without bound;
- * whatever goes over a cap is unknown. */
+ * An expression is a polynomial with 64-bit coefficients over atoms. Every result is capped
+ * (terms, degree, text of an atom) and checked for overflow, so that no text can make it grow
+ * without bound; whatever goes over a cap is unknown. */
 #ifndef GRAPHLINT_EXPR_H
 #define GRAPHLINT_EXPR_H
 

@@ -6,8 +6,8 @@
  * Every function takes types by id and gives a tensor type that says as much as is certain: unknown
  * parts of the operands, dims out of range and arguments that PyTorch would refuse give a result
  * with single unknown sizes or strides (ExprId 0), without strides or without sizes, never a guess.
- * The dtype and device of the operand stay. An operand that is no tensor (or id 0) counts as a tensor
- * of which nothing is known.
+ * The dtype and device of the operand stay. An operand that is no tensor (or id 0) counts as a
+ * tensor of which nothing is known.
  * Dims may be negative, as in Python. ExprId 0 is "a value, but not known". */
 #ifndef GRAPHLINT_LAYOUT_H
 #define GRAPHLINT_LAYOUT_H
@@ -77,8 +77,9 @@ typedef enum Layout {
 Str layout_word(Layout l);
 bool layout_parse(Str word, Layout *out);
 
-/* Common shape of tensors; numbers among them have none. False when a shape is not known or they do not
- * fit. A size that cannot be told (an unbacked one against another) is 0. size: TYPE_DIMS_MOST long. */
+/* Common shape of tensors; numbers among them have none. False when a shape is not known or they
+ * do not fit. A size that cannot be told (an unbacked one against another) is 0. `size` has
+ * TYPE_DIMS_MOST of room. */
 bool layout_broadcast(Types *t, const TypeId *ops, uint32_t nops, ExprId *size, uint32_t *n);
 
 /* What a new tensor is made of. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Annotations, one a line: reading, text and back, the questions about layouts, results of operators
- * on them. */
+ * Annotations, one a line: reading, text and back, the questions about layouts, results of
+ * operators on them. */
 #include "fuzz.h"
 #include "layout.h"
 

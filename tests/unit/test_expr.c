@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Expressions: random trees are built through the interface, through text and back, and every answer
- * is compared with values computed from the tree for small sizes. */
+ * Expressions: random trees are built through the interface, through text and back, and every
+ * answer is compared with values computed from the tree for small sizes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
