@@ -3,7 +3,10 @@
 
 #include "nearest.h"
 
-enum { KEEP_ALL = KEEP_INPUT_WRITES | KEEP_OUTPUT_INPUT | KEEP_OUTPUT_OUTPUT | KEEP_IDENTITY | KEEP_STRIDES };
+enum {
+	KEEP_ALL = KEEP_INPUT_WRITES | KEEP_OUTPUT_INPUT | KEEP_OUTPUT_OUTPUT | KEEP_IDENTITY |
+		KEEP_STRIDES
+};
 
 static const struct {
 	Str name;
@@ -12,7 +15,7 @@ static const struct {
 	[CONTRACT_AUTO] = {STR_INIT("auto"), 0},
 	[CONTRACT_FRESH] = {STR_INIT("fresh"), KEEP_STRIDES},
 	[CONTRACT_AOT] = {STR_INIT("aot"), KEEP_ALL},
-	/* Strict asks what the graph does, not what a compiler keeps: nothing excuses an alias or a write. */
+	/* Asks what the graph does, not what a compiler keeps: nothing excuses an alias or a write. */
 	[CONTRACT_STRICT] = {STR_INIT("strict"), KEEP_STRIDES},
 	[CONTRACT_CUDAGRAPHS] = {STR_INIT("cudagraphs"), KEEP_ALL},
 };
@@ -86,7 +89,8 @@ static bool keep_one(Str part, Contract *c, Arena *a, Str *why)
 		return keep_fault(a, why, "a switch is yes or no, not", value, &near);
 	}
 	c->keep_set |= switches[i].bit;
-	c->keep_value = yes ? c->keep_value | switches[i].bit : c->keep_value & ~(unsigned)switches[i].bit;
+	c->keep_value &= ~(unsigned)switches[i].bit;
+	c->keep_value |= yes ? switches[i].bit : 0;
 	return true;
 }
 
@@ -116,10 +120,10 @@ static bool take_number(Str *s, uint32_t *out)
 /* The tail of a version: patch number, pre-release and build ("0a0+git1234", ".dev20240101"). */
 static bool is_version_tail(Str s)
 {
-	if (s.n && s.p[0] != '.' && s.p[0] != '+' && s.p[0] != '-' && s.p[0] != 'a' && s.p[0] != 'b' && s.p[0] != 'r')
+	if (s.n && !memchr(".+-abr", s.p[0], 6))
 		return false;
 	for (uint32_t i = 0; i < s.n; i++)
-		if (!char_is_ident((unsigned char)s.p[i]) && s.p[i] != '.' && s.p[i] != '+' && s.p[i] != '-')
+		if (!char_is_ident((unsigned char)s.p[i]) && !memchr(".+-", s.p[i], 3))
 			return false;
 	return s.n < 64;
 }

@@ -98,11 +98,12 @@ void diag_stepf(Diags *d, Finding *f, StepRole role, Span at, const char *fmt, .
 	va_end(ap);
 }
 
-/* GL901 and GL902 differ in the rule alone. Once per place: readers that try again say the same again. */
+/* GL901 and GL902 differ in the rule alone. Once per place: readers may try again. */
 static void add_unread(Diags *d, Str rule, Span at, const char *fmt, va_list ap)
 {
 	ASSERT(at.file.i < 1u << 31);
-	uint64_t key = (uint64_t)at.file.i << 33 | (uint64_t)at.at << 1 | (str_eq(rule, S("GL902")) ? 1 : 0);
+	bool ends = str_eq(rule, S("GL902"));
+	uint64_t key = (uint64_t)at.file.i << 33 | (uint64_t)at.at << 1 | ends;
 	if (map_get(&d->places, key))
 		return;
 	map_put(&d->places, key, 1);
@@ -169,8 +170,9 @@ typedef struct Sort {
 	int (*cmp)(const void *, const void *);
 } Sort;
 
-/* Merges the runs [lo, mid) and [mid, hi) of item numbers; of equal items the earlier comes first. */
-static void merge(const Sort *s, const uint32_t *from, uint32_t *to, uint64_t lo, uint64_t mid, uint64_t hi)
+/* Merges the runs [lo, mid) and [mid, hi) of item numbers; of equal ones the earlier is first. */
+static void merge(const Sort *s, const uint32_t *from, uint32_t *to, uint64_t lo, uint64_t mid,
+	uint64_t hi)
 {
 	uint64_t i = lo, j = mid;
 	for (uint64_t k = lo; k < hi; k++) {

@@ -131,9 +131,10 @@ static void say_unread(const Run *r)
 		if (d->unread.v[i].incomplete && !n++)
 			first = &d->unread.v[i];
 	if (first)
-		say("incomplete: %u place%s could not be read, the first at " STR_FMT ":%u: " STR_FMT, (unsigned)n,
-			report_plural(n), STR_ARG(place_path(&places, first->span.file)),
-			(unsigned)place_of(&places, first->span.file, first->span.at).line, STR_ARG(first->why));
+		say("incomplete: %u place%s could not be read, the first at " STR_FMT ":%u: " STR_FMT,
+			(unsigned)n, report_plural(n), STR_ARG(place_path(&places, first->span.file)),
+			(unsigned)place_of(&places, first->span.file, first->span.at).line,
+			STR_ARG(first->why));
 	arena_free(&a);
 }
 
@@ -152,8 +153,8 @@ static void say_incomplete(const Run *r)
 static int finish(const Run *r, const Options *o, Arena *a)
 {
 	if (r->out_of_memory) {
-		say("the analysis needs more memory than there is, or than --max-memory allows (%llu bytes); nothing is said",
-			(unsigned long long)o->cfg.limits.memory_bytes);
+		say("the analysis needs more memory than there is, or than --max-memory allows (%llu bytes); "
+			"nothing is said", (unsigned long long)o->cfg.limits.memory_bytes);
 		return STATUS_FAILURE;
 	}
 	ReportOptions ro = {

@@ -3,8 +3,8 @@
 
 Nearest nearest_to(Str word)
 {
-	/* One error in a short word, two from four letters on (two letters that changed places count as two),
-	 * then one more for every three letters. */
+	/* One error in a short word, two from four letters on (two letters that changed places count as
+	 * two), then one more for every three letters. */
 	return (Nearest){.word = word, .most = (word.n < 4 ? 1 : word.n / 3 + 1) + 1};
 }
 

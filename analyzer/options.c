@@ -299,7 +299,8 @@ void options_command_near(Str word, Buf *out)
 		buf_printf(out, " (did you mean the command '" STR_FMT "'?)", STR_ARG(near.best));
 }
 
-static bool parse_words(Parse *p, int argc, char **argv, const struct option *longs, const char *shorts)
+static bool parse_words(Parse *p, int argc, char **argv, const struct option *longs,
+	const char *shorts)
 {
 	bool first = true; /* a command can only be the first word */
 	int c;
@@ -408,8 +409,8 @@ static void help_option(Buf *out, const Option *opt)
 void options_help(Buf *out)
 {
 	buf_add(out, S("graphlint [check] [OPTIONS] PATH...\n"
-		"Reads captured PyTorch graphs (logs, printed modules, debug folders) and says at which boundaries of a\n"
-		"graph the whole program would notice a compiler that returns new tensors or does not write its inputs.\n"
+		"Reads captured PyTorch graphs (logs, printed modules, debug folders) and says at which boundaries\n"
+		"of a graph the program would notice a compiler that returns new tensors or leaves inputs alone.\n"
 		"\nCommands (a first word that is one of them wins over a file of that name):\n"));
 	for (int i = 0; i < NCOMMANDS; i++) {
 		uint32_t line = out->n;
@@ -425,5 +426,5 @@ void options_help(Buf *out)
 		"  2  the command line or a file of facts has a fault\n"
 		"  3  no such finding, but input could not be read, or only in part, or holds no graph\n"
 		"  4  failure of the machine or of graphlint itself\n"
-		"\nTo capture: TORCH_LOGS=\"graph_code,bytecode,graph_breaks\" python model.py 2>log.txt\n"));
+		"\nTo capture:\n  TORCH_LOGS=\"graph_code,bytecode,graph_breaks\" python model.py 2>log.txt\n"));
 }

@@ -5,7 +5,8 @@
 
 const Writer report_writers[] = {
 	{"text", "for people: places, evidence, what to do (default)", report_write_text},
-	{"concise", "one line a finding: file:line:column: severity: message [rule]", report_write_concise},
+	{"concise", "a line for each: file:line:column: severity: message [rule]",
+		report_write_concise},
 	{"json", "all findings, graphs and frames for programs", report_write_json},
 	{NULL, NULL, NULL},
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * report_common: what several writers need: places as lines and columns, untrusted text, which graphs count. */
+ * report_common: what several writers need: lines and columns, untrusted text, which graphs count. */
 #ifndef GRAPHLINT_REPORT_COMMON_H
 #define GRAPHLINT_REPORT_COMMON_H
 
@@ -9,7 +9,7 @@
 #include "ir.h"
 #include "run.h"
 
-/* Columns every so many bytes of one long line: lines of 300,000 characters hold thousands of places. */
+/* Columns every so many bytes of one long line: one of 300,000 characters holds thousands of places. */
 typedef struct LongLine {
 	FileId file;
 	uint32_t line; /* index; with file 0 the entry is free */
@@ -34,8 +34,8 @@ LineCol place_of(Places *p, FileId file, uint32_t offset);
 /* Path of a file; "<unknown>" for none. */
 Str place_path(const Places *p, FileId file);
 
-/* How one code point is shown: itself, or an escape of ASCII. Unless `unicode`, all that is not ASCII is escaped.
- * Returns the columns that it takes. `out` may be NULL. A tab is escaped too. */
+/* How one code point is shown: itself, or an escape of ASCII. Unless `unicode`, all that is not ASCII
+ * is escaped. Returns the columns that it takes. `out` may be NULL. A tab is escaped too. */
 uint32_t report_put(Buf *out, Str s, uint32_t at, uint32_t *n, bool unicode);
 /* Untrusted text for a terminal. */
 void report_text(Buf *out, Str s, bool unicode);

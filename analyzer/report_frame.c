@@ -72,7 +72,7 @@ Excerpt excerpt_of(Str line, uint32_t at, uint32_t end, uint32_t columns, bool u
 		x.to = to;
 		return x;
 	}
-	/* A quarter for what stands before the mark; what the right side does not need goes to the left again. */
+	/* A quarter for what stands before the mark; what the right does not need goes back there. */
 	uint32_t room = columns - 2 * ellipsis_columns(unicode), left = room / 4;
 	x.from = x.to = x.at;
 	room -= left - go_left(&x, &x.from, left);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * report_group: findings that repeat. People see the first of each kind and how many more there are. */
+ * report_group: findings that repeat. People see the first of each kind and how many more. */
 #ifndef GRAPHLINT_REPORT_GROUP_H
 #define GRAPHLINT_REPORT_GROUP_H
 
@@ -12,8 +12,8 @@ typedef struct Groups {
 	uint32_t *count; /* by first finding: findings of the group */
 } Groups;
 
-/* Alike are findings of one rule, severity and wording about one operator, at one line of the user's
- * program. Where the dump names none, the dump's own lines must be the same but for their numbers
+/* Alike are findings of one rule, severity and wording about one operator, at one line of the
+ * user's program. Where the dump names none, the dump's own lines must be the same but for their numbers
  * (contiguous_3 and contiguous_17). */
 Groups groups_make(const Run *r, Arena *a);
 

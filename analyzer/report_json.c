@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The JSON that programs read. One finding, graph or frame a line: easy to compare, easy to search. */
+ * The JSON that programs read. One finding, graph or frame a line: easy to compare and search. */
 #include "report.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The report for people: each finding with its place, evidence and what to do, repeats folded, a summary. */
+ * The report for people: findings with place, evidence and advice, repeats folded, a summary. */
 #include "report.h"
 
 #include "link.h"
@@ -26,7 +26,10 @@ typedef struct Out {
 
 /* ---- pieces ---- */
 
-typedef enum Style { ST_PLAIN, ST_ERROR, ST_WARNING, ST_NOTE, ST_STRONG, ST_DIM, ST_MARK, ST_N } Style;
+typedef enum Style {
+	ST_PLAIN, ST_ERROR, ST_WARNING, ST_NOTE, ST_STRONG, ST_DIM, ST_MARK,
+	ST_N
+} Style;
 
 static void style(Out *o, Style s)
 {
@@ -59,7 +62,8 @@ static uint32_t columns_of(Str s, bool unicode)
 	return columns;
 }
 
-/* A sentence that begins in column `at`; on a terminal it is broken at blanks, later lines begin at `indent`. */
+/* A sentence that begins in column `at`. A terminal gets it broken at blanks; later lines begin at
+ * `indent`. */
 static void sentence(Out *o, Str text, uint32_t at, uint32_t indent)
 {
 	if (!o->o->width) {
@@ -209,7 +213,8 @@ static void evidence(Out *o, const Finding *f)
 		if (f->steps.n > STEPS_FIRST + STEPS_LAST + 1 && i == STEPS_FIRST) {
 			uint32_t left_out = f->steps.n - STEPS_FIRST - STEPS_LAST;
 			blanks(o, INDENT);
-			buf_printf(o->out, "... %u steps not shown here: --format json has them\n", (unsigned)left_out);
+			buf_printf(o->out, "... %u steps not shown here: --format json has them\n",
+				(unsigned)left_out);
 			i += left_out;
 		}
 		step(o, f, i);
@@ -286,7 +291,8 @@ static void contract(Out *o, const Finding *f)
 	const char *before = " ";
 	for (int c = CONTRACT_AUTO + 1; c < CONTRACT_N; c++)
 		if (f->contracts & CONTRACT_BIT(c)) {
-			buf_printf(o->out, "%s--contract " STR_FMT, before, STR_ARG(contract_name((ContractName)c)));
+			Str name = contract_name((ContractName)c);
+			buf_printf(o->out, "%s--contract " STR_FMT, before, STR_ARG(name));
 			before = ", ";
 		}
 	buf_char(o->out, '\n');
@@ -335,7 +341,8 @@ static void counted(Out *o, uint32_t n, const char *what)
 	buf_printf(o->out, "%u %s%s", (unsigned)n, what, report_plural(n));
 }
 
-/* Captured graphs: neither bodies nor AOT's forms of one. How many of them Dynamo of PyTorch 2.x captured. */
+/* Captured graphs: neither bodies nor AOT's forms of one; and how many of them Dynamo of PyTorch
+ * 2.x captured. */
 static uint32_t count_graphs(const Program *p, uint32_t *captured)
 {
 	uint32_t graphs = 0;
@@ -358,7 +365,8 @@ static void contract_in_force(Out *o, uint32_t graphs, uint32_t captured)
 		if (captured == graphs || !captured)
 			buf_add(o->out, captured ? S("aot for all") : S("fresh for all"));
 		else
-			buf_printf(o->out, "aot for %u, fresh for %u", (unsigned)captured, (unsigned)(graphs - captured));
+			buf_printf(o->out, "aot for %u, fresh for %u", (unsigned)captured,
+				(unsigned)(graphs - captured));
 	}
 	if (c->keep_set)
 		buf_add(o->out, S(", changed by --keep"));
@@ -414,7 +422,8 @@ static void incomplete(Out *o)
 	counted(o, places, "place");
 	buf_add(o->out, S(" in "));
 	counted(o, files, "file");
-	buf_printf(o->out, " could not be read: what depends on %s is unknown\n", places == 1 ? "it" : "them");
+	buf_printf(o->out, " could not be read: what depends on %s is unknown\n",
+		places == 1 ? "it" : "them");
 }
 
 static void summary(Out *o)
@@ -431,12 +440,12 @@ static void summary(Out *o)
 	hidden(o, count);
 	if (o->r->quiet_by_contract) {
 		uint32_t n = o->r->quiet_by_contract;
-		buf_printf(o->out, "%u %s on what AOTAutograd keeps: --contract fresh shows %s\n", (unsigned)n,
-			n == 1 ? "boundary relies" : "boundaries rely", n == 1 ? "it" : "them");
+		buf_printf(o->out, "%u %s on what AOTAutograd keeps: --contract fresh shows %s\n",
+			(unsigned)n, n == 1 ? "boundary relies" : "boundaries rely", n == 1 ? "it" : "them");
 	}
 	incomplete(o);
 	if (o->r->out_of_memory)
-		buf_add(o->out, S("the analysis stopped early for want of memory: what is missing is unknown\n"));
+		buf_add(o->out, S("the analysis stopped early for want of memory: the rest is unknown\n"));
 }
 
 void report_write_text(const Run *r, const ReportOptions *options, Buf *out)

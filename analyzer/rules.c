@@ -56,7 +56,7 @@ static void add_value(Buf *out, Str s)
 {
 	Str head = utf8_head(s, VALUE_MOST);
 	for (uint32_t i = 0; i < head.n; i++)
-		buf_char(out, head.p[i] == '\n' || head.p[i] == '\r' || head.p[i] == '\t' ? ' ' : head.p[i]);
+		buf_char(out, memchr("\n\r\t", head.p[i], 3) ? ' ' : head.p[i]);
 	if (head.n < s.n)
 		buf_add(out, S("..."));
 }

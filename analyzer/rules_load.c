@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Rule files: YAML, one rule a document. A file is checked as a whole; with a fault it adds nothing. */
+ * Rule files: YAML, one rule a document. A file is checked as a whole, and adds all or nothing. */
 #include <yaml.h>
 
 #include "config.h"
@@ -81,7 +81,7 @@ static Str read_text(Loader *l, const yaml_node_t *node, bool lines)
 		uint32_t c = utf8_decode(s, at, &n);
 		if (!utf8_hidden(c) || (lines && c == '\n'))
 			continue;
-		fault(l, node, c == '\n' ? "the text must be one line" : "the text has a control character");
+		fault(l, node, "the text %s", c == '\n' ? "must be one line" : "has a control character");
 		return (Str){0};
 	}
 	return str_copy(l->a, s);
@@ -121,7 +121,8 @@ static void read_mapping(Loader *l, yaml_node_t *node, const Key *keys, uint32_t
 {
 	uint32_t seen = 0; /* bit i: key i was there */
 	if (node->type != YAML_MAPPING_NODE) {
-		fault(l, node, "a mapping with the key '" STR_FMT "' is expected here", STR_ARG(keys[0].name));
+		fault(l, node, "a mapping with the key '" STR_FMT "' is expected here",
+			STR_ARG(keys[0].name));
 		return;
 	}
 	yaml_node_pair_t *at = node->data.mapping.pairs.start, *end = node->data.mapping.pairs.top;

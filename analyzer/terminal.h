@@ -7,7 +7,7 @@
 
 typedef enum ColorWhen { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } ColorWhen;
 
-/* The option wins over the environment: NO_COLOR, then CLICOLOR_FORCE and FORCE_COLOR, then TERM. */
+/* The option wins over the environment: NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR, TERM. */
 bool terminal_color(ColorWhen when);
 uint32_t terminal_width(void);  /* 0: no terminal */
 bool terminal_unicode(void);    /* the locale is UTF-8; after setlocale */

@@ -13,13 +13,14 @@ enum { SNIFF = 4096 };
 /* Folders that hold nothing that PyTorch printed. */
 static const Str skipped_names[] = {STR_INIT("__pycache__"), STR_INIT("node_modules")};
 
-/* First bytes of files that lie beside dumps and are none: archives and checkpoints, libraries, pickles, arrays,
- * pictures. Only files found by walking are judged by them. */
+/* First bytes of files that lie beside dumps and are none: archives and checkpoints, libraries,
+ * pickles, arrays, pictures. Only files found by walking are judged by them. */
 static const Str magics[] = {
-	STR_INIT("PK\x03\x04"), STR_INIT("\x7f" "ELF"), STR_INIT("\x80\x02"), STR_INIT("\x80\x03"), STR_INIT("\x80\x04"),
-	STR_INIT("\x80\x05"), STR_INIT("\x93NUMPY"), STR_INIT("\x89PNG"), STR_INIT("\xff\xd8\xff"), STR_INIT("%PDF-"),
-	STR_INIT("GGUF"), STR_INIT("SQLite format 3"), STR_INIT("!<arch>\n"), STR_INIT("\x28\xb5\x2f\xfd"),
-	STR_INIT("\xfd" "7zXZ"), STR_INIT("BZh9"),
+	STR_INIT("PK\x03\x04"), STR_INIT("\x7f" "ELF"), STR_INIT("!<arch>\n"), STR_INIT("\x80\x02"),
+	STR_INIT("\x80\x03"), STR_INIT("\x80\x04"), STR_INIT("\x80\x05"), STR_INIT("\x93NUMPY"),
+	STR_INIT("GGUF"), STR_INIT("\x89PNG"), STR_INIT("\xff\xd8\xff"), STR_INIT("%PDF-"),
+	STR_INIT("SQLite format 3"), STR_INIT("\x28\xb5\x2f\xfd"), STR_INIT("\xfd" "7zXZ"),
+	STR_INIT("BZh9"),
 };
 
 typedef struct Folder {
@@ -72,8 +73,10 @@ static bool is_binary(Str head)
 	for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
 		if (str_starts(head, magics[i]))
 			return true;
-	if (str_starts(head, S("\xff\xfe")) || str_starts(head, S("\xfe\xff")) || str_starts(head, S("\x1f\x8b")))
-		return false; /* UTF-16, gzip */
+	if (str_starts(head, S("\xff\xfe")) || str_starts(head, S("\xfe\xff")))
+		return false; /* UTF-16 */
+	if (str_starts(head, S("\x1f\x8b")))
+		return false; /* gzip, read as what it holds */
 	for (uint32_t i = 0; i < head.n; i++)
 		zeros += head.p[i] == '\0';
 	return zeros > head.n / 10; /* a damaged log has some */
