@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ * sem: what operators do to the elements of tensors, as far as the comparison of two runs needs it: which
+ * elements move where, which are combined, which are new. Data: rules/semantics.tsv. */
+#ifndef GRAPHLINT_SEM_H
+#define GRAPHLINT_SEM_H
+
+#include "base.h"
+#include "types.h"
+#include "ir.h"
+#include "facts.h"
+#include "term.h"
+
+enum { SEM_MAX_DIMS = 12 };
+
+/* A tensor operand as the operator finds it: sizes and the term of each element in row-major order. */
+typedef struct SemTensor {
+	const TermId *e;       /* numel terms */
+	uint32_t numel;
+	uint32_t ndim;
+	int64_t size[SEM_MAX_DIMS];
+	DType dtype;
+} SemTensor;
+
+/* Operands of one node. Arguments that are no tensors are read from the graph; sizes and numbers that are nodes
+ * come from `number`. */
+typedef struct SemCall {
+	const Program *p;
+	const Graph *g;
+	NodeId node;
+	Facts *facts;
+	const Fact *fact;      /* may be NULL */
+	Terms *terms;
+	/* The tensor that an argument names; false when it is none. */
+	bool (*tensor)(void *ctx, const Arg *a, SemTensor *out);
+	/* A Python number: its term, and its value where it is known. */
+	bool (*number)(void *ctx, const Arg *a, TermId *term, int64_t *value, bool *known);
+	void *ctx;
+	uint64_t site;         /* name of this execution, equal in the runs that are compared: for random and unknown results */
+	Arena *scratch;
+} SemCall;
+
+/* Views and copies that only move elements (view, transpose, slice, select, x[...], expand, permute, chunk member,
+ * flip, cat has more than one source and is not one): map[k] = row-major index in operand `*source`'s tensor of element k of
+ * result member `member` (-1: the only one) with sizes out. False when the operator is not of this kind or the map
+ * cannot be told. For x[...] = v (setitem) it gives the elements of x that are written, for *out sizes of that place. */
+bool sem_move(const SemCall *c, int member, const int64_t *size, uint32_t ndim, uint32_t numel, const Arg **source, uint32_t *map);
+/* Sizes of the place that x[index] = v writes; false when the index is not known (a tensor, a mask). */
+bool sem_index_sizes(const SemCall *c, const Arg *base, const Arg *index, int64_t *size, uint32_t *ndim);
+/* Terms of a new tensor, result member `member`, from the operands' elements: element-wise with broadcasting, reductions
+ * over dims, products, concatenations, constants (zeros, full, arange), random (fresh by site), and for the rest every element
+ * of the result from all elements of all operands (position in `extra`). In-place operators are asked like their functional
+ * form: `add_` as `add`; fill_, zero_, copy_, setitem's value broadcast to the place. Always fills all numel terms. */
+void sem_apply(const SemCall *c, int member, const int64_t *size, uint32_t ndim, uint32_t numel, TermId *out);
+/* For item(), tolist() members, float(x), bool(x): the number that a one-element tensor gives. */
+TermId sem_item(const SemCall *c, const SemTensor *x);
+/* Does the in-place operator write every element that it is given, whatever was there before (fill_, zero_, copy_, normal_)? */
+bool sem_overwrites(const SemCall *c);
+
+#endif
