@@ -50,6 +50,22 @@ static bool gives_ints(const DecideCtx *c, const Node *n)
 	return is_one_of(t, functions, sizeof functions / sizeof functions[0]);
 }
 
+/* Calls whose result is a tensor with one dim or more, or a tuple of such. */
+static bool gives_dims(const DecideCtx *c, const Node *n)
+{
+	static const Str words[] = {
+		STR_INIT("flatten"), STR_INIT("ravel"),  STR_INIT("unsqueeze"),  STR_INIT("nonzero"),
+		STR_INIT("arange"),  STR_INIT("cat"),    STR_INIT("stack"),      STR_INIT("concat"),
+		STR_INIT("hstack"),  STR_INIT("vstack"), STR_INIT("atleast_1d"),
+	};
+	if (n->callee != CALLEE_METHOD && n->callee != CALLEE_FUNCTION)
+		return false;
+	Str t = target_of(c, n);
+	if (n->callee == CALLEE_FUNCTION && !str_starts(t, S("torch.")))
+		return false;
+	return is_one_of(str_last(t), words, sizeof words / sizeof words[0]);
+}
+
 static Type node_type(const DecideCtx *c, const Arg *a)
 {
 	return *type_get(c->t, infer_arg(c->nt, c->g, c->t, a));
@@ -71,6 +87,8 @@ static Item by_producer(const DecideCtx *c, const Arg *a)
 	const Arg *first = node_args(c->g, n);
 	if (gives_ints(c, n))
 		return ITEM_VIEW;
+	if (gives_dims(c, n))
+		return ITEM_COPY;
 	if (n->callee == CALLEE_METHOD && str_eq(target_of(c, n), S("item")))
 		return by_dtype(node_type(c, first).dtype);
 	bool member = n->callee == CALLEE_OPERATOR && str_eq(target_of(c, n), S("getitem"));
@@ -92,7 +110,8 @@ static Item item_of_node(const DecideCtx *c, const Arg *a)
 	Type v = node_type(c, a);
 	if (v.kind == TK_SYM)
 		return ITEM_VIEW;
-	return v.kind == TK_TENSOR ? by_tensor(&v) : by_producer(c, a);
+	Item k = v.kind == TK_TENSOR ? by_tensor(&v) : ITEM_UNKNOWN;
+	return k == ITEM_UNKNOWN ? by_producer(c, a) : k;
 }
 
 /* Older versions take a list that holds slices, None or tensors for a tuple
@@ -173,7 +192,8 @@ static Str copy_words(const Query *k, const Arg *item)
 	default: break;
 	}
 	Type v = arg_type(k, item);
-	const char *what = v.has_shape && v.ndim ? "a tensor with dims" : "a bool or uint8 tensor";
+	bool flag = v.dtype && by_dtype(v.dtype) == ITEM_COPY && !(v.has_shape && v.ndim);
+	const char *what = flag ? "a bool or uint8 tensor" : "a tensor with dims";
 	return say(k, STR_FMT " is %s", STR_ARG(arg_words(k, item)), what);
 }
 
@@ -198,7 +218,8 @@ static Tri item_same(const Query *k, const Arg *index)
 Decision decide_item(const Query *k)
 {
 	const Arg *index = query_at(k, 1, S("index")), *by;
-	if (is_container(k))
+	bool key = index && index->kind == AR_STR && k->type.kind != TK_TENSOR;
+	if (is_container(k) || key)
 		return answer_yes(TRI_MUST, x_says(k, "holds several values"));
 	if (!index)
 		return answer_maybe(TRI_NO, S("the index is made of numbers and slices"));

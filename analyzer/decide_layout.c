@@ -109,11 +109,19 @@ Decision decide_contiguous(const Query *k)
 
 /* ---- rule 2 ---- */
 
-/* A subclass of tensors decides itself what its view operators do. */
+/* A copy would be contiguous: what the dump prints as anything else is a view. */
+static bool result_is_no_copy(const Query *k)
+{
+	Type out = *type_get(k->c->t, k->c->nt->v[k->id.i]);
+	return has_shape(&out) && out.has_stride && type_is_contiguous(k->c->t, &out) == TRI_NO;
+}
+
 static Decision answer_viewed(const Query *k, Tri shares, Tri same, Str to)
 {
 	const char *can = shares == TRI_NO ? "cannot" : "can";
-	if (shares == TRI_MUST && k->type.wrapped)
+	if (shares == TRI_MAY && !k->type.wrapped && result_is_no_copy(k))
+		return answer_yes(same, S("the result is not contiguous, as a copy would be"));
+	if (shares == TRI_MUST && k->type.wrapped) /* a subclass decides itself what its views do */
 		shares = TRI_MAY;
 	Str x = shares == TRI_MAY ? k->x : query_layout(k);
 	Str words = say(k, STR_FMT " %s be viewed as " STR_FMT "%s", STR_ARG(x), can, STR_ARG(to),

@@ -227,9 +227,9 @@ static Decision by_class(const Query *k)
 	case FC_NODE: return wrote_if(k, TRI_MAY, "gradients are accumulated in place", "");
 	default: break;
 	}
-	return wrote(k, TRI_MAY, (Str){0},
-	             say(k, STR_FMT " writes " STR_FMT ", which it does in some calls only",
-	                 STR_ARG(k->op), STR_ARG(k->x)));
+	return wrote(
+		k, TRI_MAY, (Str){0},
+		say(k, STR_FMT " writes " STR_FMT " in some calls only", STR_ARG(k->op), STR_ARG(k->x)));
 }
 
 static Decision by_word(const Query *k, Str when)

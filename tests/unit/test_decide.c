@@ -120,6 +120,9 @@ static void reshape(void **state)
 		{"r = method reshape(x, any, -1)", VIEW, 0, 0, 0}, /* contiguous: whatever the shape */
 		{"r = method reshape(xt, any, -1)", MAY_VIEW, 0, 0, 0},
 		{"r = method reshape(xt, any, -1) : f32[12, 1]", COPY, 0, 0, 0}, /* the result is printed */
+		{"r = method reshape(any, -1) : f32[12][2]cpu", VIEW,
+	     "the result is not contiguous, as a copy would be", 0, 0},
+		{"r = method reshape(any, -1) : f32[12][1]cpu", MAY_VIEW, 0, 0, 0},
 		{"r = method reshape(dyn, -1)", VIEW, 0, 0, 0},
 		{"r = method reshape(dynt, -1)", COPY, 0, 0, 0},
 		{"r = method reshape_as(xt, x12)", COPY, 0, 0, 0},
@@ -391,6 +394,11 @@ static void indexing(void **state)
 		{"r = operator getitem(x, (0, any))", MAY_VIEW, 0, 0, 0},
 		{"r = operator getitem(x, (any, i))", COPY, 0, 0, 0},
 		{"r = operator getitem(x, tensor)", MAY_VIEW, 0, 0, 0},
+		{"q = method flatten(any); r = operator getitem(x, q)", COPY, "q is a tensor with dims", 0,
+	     0},
+		{"q = function torch.nonzero(any); r = operator getitem(x, q)", COPY, 0, 0, 0},
+		{"q = function f.flatten(any); r = operator getitem(x, q)", MAY_VIEW, 0, 0, 0},
+		{"r = operator getitem(any, 'b')", SAME, "any holds several values", 0, 0},
 		{"q = method size(any, 0); r = operator getitem(x, q)", VIEW, 0, 0, 0},
 		{"q = function len(any); r = operator getitem(x, (q, 0))", VIEW, 0, 0, 0},
 		{"q = attr shape(any); p = operator getitem(q, 0); r = operator getitem(x, p)", VIEW, 0, 0,
