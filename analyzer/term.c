@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+#include "term.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { UNSURE = 1 }; /* term 1: everything beyond the limit */
+
+typedef enum FoldClass { FOLD_NONE, FOLD_IDEMPOTENT, FOLD_INVOLUTION } FoldClass;
+
+/* Operators with a folding of their own. */
+typedef enum Arith {
+	AR_NOT,
+	AR_ADD,
+	AR_SUB,
+	AR_MUL,
+	AR_DIV,
+	AR_POW,
+	AR_NEG,
+	AR_MIN,
+	AR_MAX,
+	AR_LT,
+	AR_LE,
+	AR_GT,
+	AR_GE,
+	AR_EQ,
+	AR_NE,
+	AR_WHERE,
+	AR_CLAMP_MIN,
+	AR_CLAMP_MAX
+} Arith;
+
+struct Terms {
+	Arena *a;
+	Names *names;
+	VEC(Term) v;
+	VEC(TermId) operands;
+	uint32_t *slots;
+	uint32_t nslots, limit;
+	bool limit_hit;
+	Map arith, folds; /* Sym -> Arith, FoldClass */
+};
+
+static void name_ops(Terms *t)
+{
+	static const struct {
+		Str name;
+		uint32_t what;
+	} arith[] = {{STR_INIT("add"), AR_ADD}, {STR_INIT("sub"), AR_SUB}, {STR_INIT("mul"), AR_MUL},
+	             {STR_INIT("div"), AR_DIV}, {STR_INIT("pow"), AR_POW}, {STR_INIT("neg"), AR_NEG},
+	             {STR_INIT("minimum"), AR_MIN}, {STR_INIT("maximum"), AR_MAX}, {STR_INIT("lt"), AR_LT},
+	             {STR_INIT("le"), AR_LE}, {STR_INIT("gt"), AR_GT}, {STR_INIT("ge"), AR_GE},
+	             {STR_INIT("eq"), AR_EQ}, {STR_INIT("ne"), AR_NE}, {STR_INIT("where"), AR_WHERE},
+	             {STR_INIT("clamp_min"), AR_CLAMP_MIN}, {STR_INIT("clamp_max"), AR_CLAMP_MAX}};
+	static const struct {
+		Str name;
+		uint32_t what;
+	} folds[] = {
+#define FOLD(op, cls) {STR_INIT(op), FOLD_##cls},
+#include "term_folds.def"
+#undef FOLD
+	};
+	for (uint32_t i = 0; i < sizeof arith / sizeof *arith; i++)
+		map_put(&t->arith, sym_intern(t->names, arith[i].name).i, arith[i].what);
+	for (uint32_t i = 0; i < sizeof folds / sizeof *folds; i++)
+		map_put(&t->folds, sym_intern(t->names, folds[i].name).i, folds[i].what);
+}
+
+Terms *terms_new(Arena *a, Names *names, uint32_t limit)
+{
+	Terms *t = NEW(a, Terms);
+	*t = (Terms){.a = a, .names = names, .limit = limit};
+	t->arith.a = t->folds.a = a;
+	VEC_PUSH(a, &t->v, ((Term){0}));
+	VEC_PUSH(a, &t->v, ((Term){.kind = TERM_FRESH, .unsure = true}));
+	name_ops(t);
+	return t;
+}
+
+const Term *term_get(const Terms *t, TermId id)
+{
+	ASSERT(id.i < t->v.n);
+	return &t->v.v[id.i];
+}
+
+const TermId *term_args(const Terms *t, const Term *x)
+{
+	return t->operands.v + x->at;
+}
+
+bool term_is_unsure(const Terms *t, TermId id)
+{
+	return term_get(t, id)->unsure;
+}
+
+bool terms_limit_hit(const Terms *t)
+{
+	return t->limit_hit;
+}
+
+/* ---- consing ---- */
+
+static uint64_t term_hash(const Term *x, const TermId *args)
+{
+	uint64_t h = hash_u64((uint64_t)x->kind << 56 ^ (uint64_t)x->op.i << 8 ^ (uint64_t)(unsigned char)x->cls ^ x->extra);
+	h = hash_bytes(h, &x->num, sizeof x->num);
+	return hash_bytes(h, args, x->n * sizeof *args);
+}
+
+static bool term_equal(const Terms *t, const Term *a, const Term *x, const TermId *args)
+{
+	return a->kind == x->kind && a->op.i == x->op.i && a->n == x->n && a->extra == x->extra && a->cls == x->cls &&
+	       a->unsure == x->unsure && memcmp(&a->num, &x->num, sizeof a->num) == 0 &&
+	       (a->n == 0 || memcmp(term_args(t, a), args, a->n * sizeof *args) == 0);
+}
+
+static uint32_t *term_slot(const Terms *t, const Term *x, const TermId *args)
+{
+	for (uint32_t i = (uint32_t)term_hash(x, args);; i++) {
+		uint32_t *s = &t->slots[i & (t->nslots - 1)];
+		if (!*s || term_equal(t, &t->v.v[*s], x, args))
+			return s;
+	}
+}
+
+static void terms_grow(Terms *t)
+{
+	t->nslots = t->nslots ? t->nslots * 2 : 4096;
+	t->slots = NEW_N(t->a, uint32_t, t->nslots);
+	for (uint32_t i = 2; i < t->v.n; i++)
+		*term_slot(t, &t->v.v[i], term_args(t, &t->v.v[i])) = i;
+}
+
+static TermId cons(Terms *t, Term x, const TermId *args)
+{
+	if (t->v.n * 2 >= t->nslots)
+		terms_grow(t);
+	uint32_t *s = term_slot(t, &x, args);
+	if (*s)
+		return (TermId){*s};
+	if (t->limit && t->v.n >= t->limit) {
+		t->limit_hit = true;
+		return (TermId){UNSURE};
+	}
+	*s = t->v.n;
+	x.at = t->operands.n;
+	for (uint32_t i = 0; i < x.n; i++)
+		VEC_PUSH(t->a, &t->operands, args[i]);
+	VEC_PUSH(t->a, &t->v, x);
+	return (TermId){t->v.n - 1};
+}
+
+TermId term_num(Terms *t, double v, char cls)
+{
+	return cons(t, (Term){.kind = TERM_NUM, .num = v, .cls = cls}, NULL);
+}
+
+TermId term_text(Terms *t, Sym s)
+{
+	return cons(t, (Term){.kind = TERM_TEXT, .op = s}, NULL);
+}
+
+TermId term_fresh(Terms *t, uint64_t name)
+{
+	return cons(t, (Term){.kind = TERM_FRESH, .extra = name}, NULL);
+}
+
+TermId term_unsure(Terms *t, uint64_t name)
+{
+	return cons(t, (Term){.kind = TERM_FRESH, .extra = name, .unsure = true}, NULL);
+}
+
+/* ---- folding ---- */
+
+static bool is_num(const Terms *t, TermId id, double v)
+{
+	const Term *x = term_get(t, id);
+	return x->kind == TERM_NUM && x->num == v;
+}
+
+/* Both are numbers that double holds exactly; the result too. */
+static bool both_nums(const Terms *t, const TermId *a, double *x, double *y)
+{
+	const Term *p = term_get(t, a[0]), *q = term_get(t, a[1]);
+	*x = p->num;
+	*y = q->num;
+	return p->kind == TERM_NUM && q->kind == TERM_NUM && isfinite(p->num) && isfinite(q->num);
+}
+
+static char cls_of(const Terms *t, const TermId *a)
+{
+	char p = term_get(t, a[0])->cls, q = term_get(t, a[1])->cls;
+	return p == 'f' || q == 'f' ? 'f' : 'i';
+}
+
+/* An exact result of integers below 2^53; sums of other numbers round, and stay as they are. */
+static bool small_ints(double x, double y)
+{
+	const double most = 67108864; /* products stay exact */
+	return floor(x) == x && floor(y) == y && fabs(x) <= most && fabs(y) <= most;
+}
+
+static bool fold_numbers(Terms *t, Arith op, const TermId *a, uint32_t n, TermId *out)
+{
+	double x, y;
+	if (n == 1 && op == AR_NEG && term_get(t, a[0])->kind == TERM_NUM) {
+		*out = term_num(t, -term_get(t, a[0])->num, term_get(t, a[0])->cls);
+		return true;
+	}
+	if (n != 2 || !both_nums(t, a, &x, &y))
+		return false;
+	switch (op) {
+	case AR_LT: *out = term_num(t, x < y, 'b'); return true;
+	case AR_LE: *out = term_num(t, x <= y, 'b'); return true;
+	case AR_GT: *out = term_num(t, x > y, 'b'); return true;
+	case AR_GE: *out = term_num(t, x >= y, 'b'); return true;
+	case AR_EQ: *out = term_num(t, x == y, 'b'); return true;
+	case AR_NE: *out = term_num(t, x != y, 'b'); return true;
+	case AR_MIN: *out = term_num(t, x < y ? x : y, cls_of(t, a)); return true;
+	case AR_MAX: *out = term_num(t, x > y ? x : y, cls_of(t, a)); return true;
+	default: break;
+	}
+	if (!small_ints(x, y))
+		return false;
+	switch (op) {
+	case AR_ADD: *out = term_num(t, x + y, cls_of(t, a)); return true;
+	case AR_SUB: *out = term_num(t, x - y, cls_of(t, a)); return true;
+	case AR_MUL: *out = term_num(t, x * y, cls_of(t, a)); return true;
+	default: return false;
+	}
+}
+
+/* clamp_min(x, c) of a value that clamp_min with a bound at least c made, also below a clamp_max at least c */
+static bool clamped_already(const Terms *t, Sym op, bool is_min, const TermId *a)
+{
+	const Term *bound = term_get(t, a[1]), *x = term_get(t, a[0]);
+	for (uint32_t guard = 0; guard < 4 && x->kind == TERM_OP && x->n == 2; guard++) {
+		const TermId *xa = term_args(t, x);
+		const Term *b = term_get(t, xa[1]);
+		if (bound->kind != TERM_NUM || b->kind != TERM_NUM)
+			return sym_eq(x->op, op) && xa[1].i == a[1].i;
+		bool other = map_get(&t->arith, x->op.i) == (is_min ? AR_CLAMP_MAX : AR_CLAMP_MIN);
+		if (sym_eq(x->op, op))
+			return is_min ? b->num >= bound->num : b->num <= bound->num;
+		if (!other || (is_min ? b->num < bound->num : b->num > bound->num))
+			return false;
+		x = term_get(t, xa[0]);
+	}
+	return x->kind == TERM_NUM && bound->kind == TERM_NUM && (is_min ? x->num >= bound->num : x->num <= bound->num);
+}
+
+/* An operand that the operator hands through unchanged, or none. */
+static TermId unchanged(const Terms *t, Arith op, Sym sym, const TermId *a, uint32_t n)
+{
+	const TermId none = {0};
+	switch (op) {
+	case AR_ADD:
+		if (n == 2 && is_num(t, a[1], 0))
+			return a[0];
+		return n == 2 && is_num(t, a[0], 0) ? a[1] : none;
+	case AR_SUB: return n == 2 && is_num(t, a[1], 0) ? a[0] : none;
+	case AR_MUL:
+		if (n == 2 && is_num(t, a[1], 1))
+			return a[0];
+		return n == 2 && is_num(t, a[0], 1) ? a[1] : none;
+	case AR_DIV:
+	case AR_POW: return n == 2 && is_num(t, a[1], 1) ? a[0] : none;
+	case AR_MIN:
+	case AR_MAX: return n == 2 && a[0].i == a[1].i ? a[0] : none;
+	case AR_WHERE:
+		if (n != 3)
+			return none;
+		if (term_get(t, a[0])->kind == TERM_NUM)
+			return term_get(t, a[0])->num != 0 ? a[1] : a[2];
+		return a[1].i == a[2].i ? a[1] : none;
+	case AR_CLAMP_MIN:
+	case AR_CLAMP_MAX: return n == 2 && clamped_already(t, sym, op == AR_CLAMP_MIN, a) ? a[0] : none;
+	default: return none;
+	}
+}
+
+/* where(c, x, where(c, y, z)) is where(c, x, z): a masked write twice with one mask */
+static TermId inner_where(Terms *t, Sym op, const TermId *a)
+{
+	const Term *in = term_get(t, a[2]);
+	if (in->kind == TERM_OP && sym_eq(in->op, op) && in->n == 3 && term_args(t, in)[0].i == a[0].i)
+		return term_op(t, op, (TermId[]){a[0], a[1], term_args(t, in)[2]}, 3, 0);
+	return (TermId){0};
+}
+
+TermId term_op(Terms *t, Sym op, const TermId *args, uint32_t n, uint64_t extra)
+{
+	Arith arith = (Arith)map_get(&t->arith, op.i);
+	FoldClass fold = (FoldClass)map_get(&t->folds, op.i);
+	TermId out = {0};
+	if (arith && !extra) {
+		out = unchanged(t, arith, op, args, n);
+		if (!out.i && arith == AR_WHERE && n == 3)
+			out = inner_where(t, op, args);
+		if (out.i || fold_numbers(t, arith, args, n, &out))
+			return out;
+	}
+	if (fold != FOLD_NONE && n == 1 && !extra) {
+		const Term *x = term_get(t, args[0]);
+		if (x->kind == TERM_OP && sym_eq(x->op, op) && x->n == 1)
+			return fold == FOLD_IDEMPOTENT ? args[0] : term_args(t, x)[0];
+	}
+	Term x = {.kind = TERM_OP, .op = op, .n = n, .extra = extra};
+	for (uint32_t i = 0; i < n; i++)
+		x.unsure |= term_get(t, args[i])->unsure;
+	return cons(t, x, args);
+}
+
+void term_text_of(const Terms *t, TermId id, uint32_t depth, Buf *out)
+{
+	const Term *x = term_get(t, id);
+	switch ((TermKind)x->kind) {
+	case TERM_NONE: buf_add(out, S("?")); break;
+	case TERM_NUM: buf_printf(out, "%.17g", x->num); break;
+	case TERM_TEXT: buf_add(out, sym_str(t->names, x->op)); break;
+	case TERM_FRESH: buf_printf(out, "%s%llx", x->unsure ? "~" : "$", (unsigned long long)(x->extra & 0xffff)); break;
+	case TERM_OP:
+		buf_printf(out, STR_FMT "(", STR_ARG(sym_str(t->names, x->op)));
+		for (uint32_t i = 0; i < x->n && depth; i++) {
+			buf_add(out, i ? S(", ") : S(""));
+			term_text_of(t, term_args(t, x)[i], depth - 1, out);
+		}
+		buf_add(out, depth ? S(")") : S("...)"));
+		break;
+	}
+}
