@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "run.h"
 
+#include "compare_meta.h"
 #include "link.h"
 #include "observe.h"
 #include "read.h"
@@ -67,6 +68,15 @@ static void split(Run *r)
 		split_dump(&r->artifacts, &r->sources, &r->dump_out);
 }
 
+static void read_metadata(Run *r, ArtifactId id, const Text *text)
+{
+	AotMeta meta;
+	if (!read_meta(&r->artifacts.v.v[id.i], text, &r->a, &r->diags, &meta))
+		return;
+	meta.artifact = id;
+	VEC_PUSH(&r->a, &r->metas, meta);
+}
+
 static void read_artifact(Run *r, Reader *rd, ArtifactId id)
 {
 	const Artifact *art = &r->artifacts.v.v[id.i];
@@ -81,11 +91,14 @@ static void read_artifact(Run *r, Reader *rd, ArtifactId id)
 		read_frame_header(rd, id, art);
 		return;
 	}
-	if (!readers[art->kind])
+	if (!readers[art->kind] && art->kind != ART_AOT_METADATA)
 		return;
 	ArenaMark mark = arena_mark(&r->scratch);
 	Text text = artifact_text(art, &r->sources, &r->scratch);
-	readers[art->kind](rd, id, art, &text);
+	if (art->kind == ART_AOT_METADATA)
+		read_metadata(r, id, &text);
+	else
+		readers[art->kind](rd, id, art, &text);
 	arena_rewind(&r->scratch, mark);
 }
 
@@ -128,6 +141,16 @@ static void infer(Run *r)
 			types_dump(p, p->graphs.v[i], r->types, r->node_types[i], &r->dump_out);
 }
 
+static void dump_alias(Run *r)
+{
+	const Program *p = &r->program;
+	CompareMeta m = {p, (const Summary *const *)r->summaries, r->metas.v, r->metas.n, &r->a, &r->scratch};
+	for (uint32_t i = 1; i < p->graphs.n; i++)
+		if (r->summaries[i])
+			alias_dump(p, p->graphs.v[i], r->summaries[i], &r->dump_out);
+	compare_meta_dump(&m, compare_meta(&m), &r->dump_out);
+}
+
 static void alias(Run *r)
 {
 	const Program *p = &r->program;
@@ -143,9 +166,8 @@ static void alias(Run *r)
 		c.torch = r->cfg->torch.lo || r->cfg->torch.hi ? r->cfg->torch : g->torch;
 		r->summaries[i] = alias_graph(&c, g);
 	}
-	for (uint32_t i = 1; i < p->graphs.n && (r->dump & DUMP_ALIAS); i++)
-		if (r->summaries[i])
-			alias_dump(p, p->graphs.v[i], r->summaries[i], &r->dump_out);
+	if (r->dump & DUMP_ALIAS)
+		dump_alias(r);
 }
 
 static void observe(Run *r)

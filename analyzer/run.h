@@ -15,6 +15,7 @@
 #include "split.h"
 #include "read.h"
 #include "alias.h"
+#include "read_meta.h"
 #include "rules.h"
 
 /* What lives as long as the process: tables and rules. */
@@ -41,6 +42,7 @@ typedef struct Run {
 	Reader reader;          /* its parser is freed with the run, also when memory ran out */
 	NodeTypes **node_types; /* by GraphId */
 	Summary **summaries;    /* by GraphId */
+	VEC(AotMeta) metas;     /* what AOTAutograd says of its graphs, in order of printing */
 	Diags diags;
 	unsigned dump;          /* DumpPass bits */
 	Buf dump_out;
