@@ -29,8 +29,7 @@ static const Arg *keyword_arg(const Facts *f, const Arg *v, uint32_t n, Str name
  * stands for it. */
 static const Arg *positional_arg(const Arg *v, uint32_t n, uint32_t index)
 {
-	uint32_t most = count_positional(v, n);
-	for (uint32_t i = 0; i < most && i <= index; i++)
+	for (uint32_t i = 0; i < n && i <= index && sym_none(v[i].key); i++)
 		if (i == index || v[i].kind == AR_STARRED)
 			return &v[i];
 	return NULL;
