@@ -109,11 +109,17 @@ Decision decide_contiguous(const Query *k)
 
 /* ---- rule 2 ---- */
 
-/* A copy would be contiguous: what the dump prints as anything else is a view. */
+/* A copy would be contiguous: what the dump prints as anything else is a view. Its innermost stride
+ * would be printed as 1, so an expression there is none either, whatever its value. */
 static bool result_is_no_copy(const Query *k)
 {
 	Type out = *type_get(k->c->t, k->c->nt->v[k->id.i]);
-	return has_shape(&out) && out.has_stride && type_is_contiguous(k->c->t, &out) == TRI_NO;
+	if (!has_shape(&out) || !out.has_stride || !out.ndim)
+		return false;
+	ExprId one = expr_int(k->c->t, 1), size = out.size[out.ndim - 1];
+	bool inner = expr_eq(k->c->t, size, one) == TRI_NO && type_is_empty(k->c->t, &out) == TRI_NO;
+	return type_is_contiguous(k->c->t, &out) == TRI_NO ||
+	       (inner && expr_eq(k->c->t, out.stride[out.ndim - 1], one) != TRI_MUST);
 }
 
 static Decision answer_viewed(const Query *k, Tri shares, Tri same, Str to)

@@ -4,6 +4,9 @@
 /* Longer pieces of a dump are not repeated in sentences: many calls may use the same text. */
 enum { WORDS_MOST = 160, DIMS_SHOWN = 16 };
 
+/* More arguments than this are not counted: each operand of a call asks again. */
+enum { COUNT_MOST = 64 };
+
 /* ---- the call ---- */
 
 Str str_last(Str dotted)
@@ -105,7 +108,7 @@ uint32_t query_positional(const Query *k, uint32_t from)
 {
 	const Arg *a = node_args(k->c->g, k->n);
 	uint32_t n = 0;
-	while (n < k->n->nargs && sym_none(a[n].key))
+	while (n < k->n->nargs && n < from + COUNT_MOST && sym_none(a[n].key))
 		n++;
 	return n > from ? n - from : 0;
 }

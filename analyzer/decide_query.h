@@ -41,7 +41,7 @@ bool query_has(const Query *k, int index, Str name);
 /* Mode of a called module: 0 unknown, 1 train, 2 eval. */
 int query_mode(const Query *k);
 bool arg_int(const Query *k, const Arg *a, int64_t *out);
-/* Positional arguments from position `from` on. */
+/* Number of positional arguments from position `from` on, at most 64. */
 uint32_t query_positional(const Query *k, uint32_t from);
 Type arg_type(const Query *k, const Arg *a);
 /* An argument, or an operator's name, as the dump writes it; long ones are cut. */

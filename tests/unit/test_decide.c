@@ -123,6 +123,8 @@ static void reshape(void **state)
 		{"r = method reshape(any, -1) : f32[12][2]cpu", VIEW,
 	     "the result is not contiguous, as a copy would be", 0, 0},
 		{"r = method reshape(any, -1) : f32[12][1]cpu", MAY_VIEW, 0, 0, 0},
+		{"r = method reshape(any, -1) : f32[s0 + 1][(s1//2)]cpu", VIEW, 0, 0, 0},
+		{"r = method reshape(any, -1) : f32[u0][(s1//2)]cpu", MAY_VIEW, 0, 0, 0},
 		{"r = method reshape(dyn, -1)", VIEW, 0, 0, 0},
 		{"r = method reshape(dynt, -1)", COPY, 0, 0, 0},
 		{"r = method reshape_as(xt, x12)", COPY, 0, 0, 0},
