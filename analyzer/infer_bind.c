@@ -123,7 +123,8 @@ bool call_exprs(Call *c, ShapeRole role, ExprId *v, uint32_t *n)
 		list_members(c, a, &kids, n);
 	} else if (a->kind == AR_NODE && node_exprs(c, a, v, n)) {
 		return true;
-	} else if (a->kind == AR_NODE && type_get(c->t, call_arg_type(c, a))->kind != TK_SYM) {
+	} else if (a->kind == AR_NODE && !(variadic && c->nrest > 1) &&
+	           type_get(c->t, call_arg_type(c, a))->kind != TK_SYM) {
 		return false;
 	} else {
 		kids = variadic ? c->rest : a;

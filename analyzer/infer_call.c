@@ -195,6 +195,12 @@ static const struct {
 #undef SHAPE_RULE
 };
 
+static TypeId unknown_like(Call *c, TypeId x)
+{
+	return type_get(c->t, x)->kind == TK_TENSOR ? type_without_shape(c->t, x)
+	                                            : type_tensor_unknown(c->t);
+}
+
 static bool one_result(Call *c, uint32_t k, Result *r)
 {
 	const ShapeKind kind = rules[c->row->shape[k]].kind;
@@ -206,7 +212,7 @@ static bool one_result(Call *c, uint32_t k, Result *r)
 	else if (kind == SK_VIEW && known)
 		r->one = view_result(c, k, r->one);
 	else if (kind == SK_VIEW)
-		r->one = type_without_shape(c->t, call_input(c));
+		r->one = unknown_like(c, call_input(c));
 	return true;
 }
 

@@ -151,8 +151,10 @@ static bool pickers_shape(Indexing *x, ExprId *size, uint32_t *n)
 }
 
 /* Execution orders dims by the strides of the tensor, taken as 0 where it is indexed; fake tensors
- * before 2.13 come out contiguous. Known where both are the same. */
-static TypeId picked(Indexing *x, const ExprId *size, const ExprId *stride, uint32_t n)
+ * before 2.13 come out contiguous. Known where both are the same, and where all dims
+ * (nnew of them) are those of the indices. */
+static TypeId picked(Indexing *x, const ExprId *size, const ExprId *stride, uint32_t n,
+                     uint32_t nnew)
 {
 	Call *c = x->c;
 	const Type *now = type_get(c->t, x->now);
@@ -165,6 +167,8 @@ static TypeId picked(Indexing *x, const ExprId *size, const ExprId *stride, uint
 	               .ndim = n,
 	               .device = now->device};
 	TypeId op = type_intern(c->t, &source);
+	if (n == nnew)
+		return call_new(c, LAYOUT_CONTIGUOUS, now->dtype, &op, 1, size, n);
 	TypeId out = call_new(c, LAYOUT_ORDERING, now->dtype, &op, 1, size, n);
 	return type_is_contiguous(c->t, type_get(c->t, out)) == TRI_MUST
 	           ? out
@@ -199,7 +203,7 @@ static TypeId pick(Indexing *x)
 			stride[n++] = now->has_stride ? now->stride[d] : (ExprId){0};
 		}
 	}
-	return picked(x, size, stride, n);
+	return picked(x, size, stride, n, m);
 }
 
 static TypeId index_tensor(Call *c, TypeId id, const Arg *item, uint32_t n)
