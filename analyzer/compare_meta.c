@@ -21,13 +21,16 @@ static uint64_t key_of(FileId file, Str process, Str compile_id, uint32_t attemp
 	return hash_u64(h ^ attempt) | 1;
 }
 
-/* Dynamo's graph as bytecode calls it. Traces of bodies are printed under its id too, by other names. */
+/* Dynamo's graph as bytecode calls it. Traces of bodies are printed under its id too, by other
+ * names. */
 static bool is_captured(const CompareMeta *c, const Graph *g)
 {
-	return g->stage == STAGE_DYNAMO && !g->parent.i && str_has(sym_str(c->p->names, g->name), S("compiled_fn_"));
+	return g->stage == STAGE_DYNAMO && !g->parent.i &&
+	       str_has(sym_str(c->p->names, g->name), S("compiled_fn_"));
 }
 
-/* Graphs and metadata in the order in which each process printed them: artifacts of one file keep it. */
+/* Graphs and metadata in the order in which each process printed them: artifacts of one file keep
+ * it. */
 static void join_graphs(const CompareMeta *c, MetaComparison *out)
 {
 	Map last = {.a = c->scratch};
@@ -39,13 +42,14 @@ static void join_graphs(const CompareMeta *c, MetaComparison *out)
 			GraphId id = graph->printing_of.i ? graph->printing_of : graph->id;
 			if (is_captured(c, graph) && c->summaries[id.i])
 				map_put(&last,
-				        key_of(graph->file, sym_str(c->p->names, graph->process), sym_str(c->p->names, graph->compile_id),
-				               graph->attempt),
+				        key_of(graph->file, sym_str(c->p->names, graph->process),
+				               sym_str(c->p->names, graph->compile_id), graph->attempt),
 				        id.i);
 		}
 		out[m].meta = m;
 		if (meta->compile_id.n)
-			out[m].graph.i = map_get(&last, key_of(meta->span.file, meta->process, meta->compile_id, meta->attempt));
+			out[m].graph.i = map_get(
+				&last, key_of(meta->span.file, meta->process, meta->compile_id, meta->attempt));
 	}
 }
 
@@ -56,11 +60,12 @@ typedef struct Pairing {
 	const AotMeta *meta;
 	const Graph *g;
 	const Summary *s;
-	uint32_t attrs;     /* entries before those of the graph's inputs: parameters and buffers of a module, up to 2.4 */
+	uint32_t attrs; /* entries before the inputs: parameters and buffers of a module, up to 2.4 */
 	MetaComparison *out;
 } Pairing;
 
-static void add_diff(Pairing *p, int32_t input, int32_t output, MetaReason reason, Str theirs, Str ours)
+static void add_diff(Pairing *p, int32_t input, int32_t output, MetaReason reason, Str theirs,
+                     Str ours)
 {
 	MetaDiff d = {input, output, reason, theirs, ours};
 	VEC_PUSH(p->c->keep, &p->out->diffs, d);
@@ -76,13 +81,15 @@ static bool through_dropout(const Pairing *p, const Hop *chain, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		const Node *node = chain[i].node.i ? graph_node(p->g, chain[i].node) : NULL;
-		if (node && node->kind == NK_CALL && str_has(sym_str(p->c->p->names, node->target), S("dropout")))
+		if (node && node->kind == NK_CALL &&
+		    str_has(sym_str(p->c->p->names, node->target), S("dropout")))
 			return true;
 	}
 	return false;
 }
 
-static MetaReason write_reason(const Pairing *p, const InputSummary *in, bool metadata, MetaBool theirs)
+static MetaReason write_reason(const Pairing *p, const InputSummary *in, bool metadata,
+                               MetaBool theirs)
 {
 	bool dropout = in->nwrites != 0, storage = !metadata && in->metadata == TRI_MUST;
 	for (uint32_t i = 0; i < in->nwrites; i++) {
@@ -120,8 +127,9 @@ static MetaBool either(MetaBool a, MetaBool b)
 static void compare_input(Pairing *p, uint32_t i)
 {
 	const AotInput *theirs = &p->meta->inputs[p->attrs + i];
-	MetaBool layout = either(theirs->mutates_metadata, either(theirs->mutates_storage_metadata,
-	                                                          theirs->mutation_inductor_storage_resize));
+	MetaBool layout =
+		either(theirs->mutates_metadata,
+	           either(theirs->mutates_storage_metadata, theirs->mutation_inductor_storage_resize));
 	compare_write(p, i, false, theirs->mutates_data);
 	compare_write(p, i, true, layout);
 }
@@ -161,7 +169,8 @@ static Str their_words(const Pairing *p, const AotOutput *o)
 {
 	if (o->base_idx < 0)
 		return aot_output_name(o->type);
-	return str_printf(p->c->keep, STR_FMT " %lld", STR_ARG(aot_output_name(o->type)), (long long)o->base_idx);
+	return str_printf(p->c->keep, STR_FMT " %lld", STR_ARG(aot_output_name(o->type)),
+	                  (long long)o->base_idx);
 }
 
 /* Was some input of those that the output shares with given other memory (x.data = y, set_)? */
@@ -173,7 +182,8 @@ static bool of_new_storage(const Pairing *p, const OutputSummary *o)
 	return false;
 }
 
-/* non_alias and unsafe_view_alias: no memory of an input, and of no other output as far as AOT looks. */
+/* non_alias and unsafe_view_alias: no memory of an input, and of no other output as far as AOT
+ * looks. */
 static MetaReason fresh_reason(const Pairing *p, const OutputSummary *o, MetaBool requires_grad)
 {
 	if (through_dropout(p, o->chain, o->nchain))
@@ -182,7 +192,8 @@ static MetaReason fresh_reason(const Pairing *p, const OutputSummary *o, MetaBoo
 		return META_REASON_TWICE;
 	if (shares_with_output(o) && requires_grad != META_YES)
 		return META_REASON_HIDDEN_BASE;
-	return shares_with_input(o) && of_new_storage(p, o) ? META_REASON_NEW_STORAGE : META_REASON_NONE;
+	return shares_with_input(o) && of_new_storage(p, o) ? META_REASON_NEW_STORAGE
+	                                                    : META_REASON_NONE;
 }
 
 /* Do the two outputs share, by our answer? */
@@ -194,7 +205,8 @@ static bool outputs_share(const Summary *s, uint32_t a, uint32_t b)
 	return shares_with_output(y) && lists(y, a);
 }
 
-/* Another output that AOT derives from the same intermediate base as output k; UINT32_MAX when there is none. */
+/* Another output that AOT derives from the same intermediate base as output k; UINT32_MAX when
+ * there is none. */
 static uint32_t base_partner(const Pairing *p, uint32_t k)
 {
 	const AotMeta *m = p->meta;
@@ -234,7 +246,8 @@ static bool agrees(const Pairing *p, uint32_t k, const AotOutput *theirs)
 	case AOT_OUTPUT_BASE:
 	case AOT_OUTPUT_BASE_SAVED:
 		partner = base_partner(p, k);
-		return !shares_with_input(ours) && (partner == UINT32_MAX || outputs_share(p->s, k, partner));
+		return !shares_with_input(ours) &&
+		       (partner == UINT32_MAX || outputs_share(p->s, k, partner));
 	case AOT_OUTPUT_BASE_IS_OUTPUT:
 		return theirs->base_idx >= 0 && theirs->base_idx < p->meta->noutputs &&
 		       outputs_share(p->s, k, (uint32_t)theirs->base_idx);
@@ -267,7 +280,8 @@ static void compare_output(Pairing *p, uint32_t k)
 static void compare_counts(Pairing *p, MetaReason reason)
 {
 	Arena *a = p->c->keep;
-	add_diff(p, -1, -1, reason, str_printf(a, "%u inputs, %u outputs", p->meta->ninputs, p->meta->noutputs),
+	add_diff(p, -1, -1, reason,
+	         str_printf(a, "%u inputs, %u outputs", p->meta->ninputs, p->meta->noutputs),
 	         str_printf(a, "%u inputs, %u outputs", p->g->inputs.n, p->g->outputs.n));
 }
 
@@ -279,14 +293,15 @@ static bool writes_an_input(const Graph *g, const Summary *s)
 	return false;
 }
 
-/* Why entries and inputs or outputs of the graph cannot be paired; META_REASON_N: they can. `parts`: how many metadata
- * belong to the graph. */
+/* Why entries and inputs or outputs of the graph cannot be paired; META_REASON_N: they can.
+ * `parts`: how many metadata belong to the graph. */
 static MetaReason unpaired(const Pairing *p, uint32_t parts)
 {
 	bool outputs = p->meta->noutputs == p->g->outputs.n, fewer = p->meta->ninputs < p->g->inputs.n;
 	if (parts > 1)
 		return META_REASON_SPLIT;
-	if (p->meta->ninputs != p->g->inputs.n && p->meta->compile_id.p[0] == '!') /* compiled autograd */
+	if (p->meta->ninputs != p->g->inputs.n &&
+	    p->meta->compile_id.p[0] == '!') /* compiled autograd */
 		return META_REASON_LIST;
 	if (outputs && fewer && writes_an_input(p->g, p->s))
 		return META_REASON_MERGED;
@@ -337,8 +352,8 @@ static void dump_diff(const CompareMeta *c, const Graph *g, const MetaDiff *d, B
 		buf_printf(out, "  output %d", d->output);
 	else
 		buf_add(out, S("  all"));
-	buf_printf(out, ": AOT " STR_FMT ", here " STR_FMT " (" STR_FMT ")\n", STR_ARG(d->theirs), STR_ARG(d->ours),
-	           STR_ARG(meta_reason(d->reason)));
+	buf_printf(out, ": AOT " STR_FMT ", here " STR_FMT " (" STR_FMT ")\n", STR_ARG(d->theirs),
+	           STR_ARG(d->ours), STR_ARG(meta_reason(d->reason)));
 }
 
 void compare_meta_dump(const CompareMeta *c, const MetaComparison *found, Buf *out)
@@ -355,7 +370,8 @@ void compare_meta_dump(const CompareMeta *c, const MetaComparison *found, Buf *o
 			continue;
 		}
 		buf_printf(out, " graph=%u " STR_FMT ": %u answers, %u differ, %u only may\n", g->id.i,
-		           STR_ARG(sym_str(c->p->names, g->name)), found[m].compared, found[m].diffs.n, found[m].open);
+		           STR_ARG(sym_str(c->p->names, g->name)), found[m].compared, found[m].diffs.n,
+		           found[m].open);
 		for (uint32_t i = 0; i < found[m].diffs.n; i++)
 			dump_diff(c, g, &found[m].diffs.v[i], out);
 	}

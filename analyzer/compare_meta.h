@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * compare_meta: what AOTAutograd says about a graph (ViewAndMutationMeta) beside our own answer for the Dynamo graph
- * that it compiled. Evidence about our answer; no finding of its own. */
+ * compare_meta: what AOTAutograd says about a graph (ViewAndMutationMeta) beside our own answer
+ * for the Dynamo graph that it compiled. Evidence about our answer; no finding of its own. */
 #ifndef GRAPHLINT_COMPARE_META_H
 #define GRAPHLINT_COMPARE_META_H
 
@@ -21,14 +21,14 @@ Str meta_reason(MetaReason r);
 typedef struct MetaDiff {
 	int32_t input, output; /* of the graph; -1: about neither */
 	MetaReason reason;
-	Str theirs, ours;      /* "non_alias", "view_of_input 1"; "data no", "data must" */
+	Str theirs, ours; /* "non_alias", "view_of_input 1"; "data no", "data must" */
 } MetaDiff;
 
 typedef struct MetaComparison {
-	uint32_t meta;         /* index in CompareMeta.metas */
-	GraphId graph;         /* 0: its Dynamo graph is not in the dump, or was not analysed */
-	uint32_t compared;     /* answers that both give */
-	uint32_t open;         /* of those: ours is only `may` */
+	uint32_t meta; /* index in CompareMeta.metas */
+	GraphId graph; /* 0: its Dynamo graph is not in the dump, or was not analysed */
+	uint32_t compared; /* answers that both give */
+	uint32_t open; /* of those: ours is only `may` */
 	VEC(MetaDiff) diffs;
 } MetaComparison;
 
@@ -40,8 +40,8 @@ typedef struct CompareMeta {
 	Arena *keep, *scratch;
 } CompareMeta;
 
-/* Joins each metadata to the Dynamo graph printed last before it with its compile id and attempt, in its process and
- * file, and compares. One result for each metadata, in their order. */
+/* Joins each metadata to the Dynamo graph printed last before it with its compile id and attempt,
+ * in its process and file, and compares. One result for each metadata, in their order. */
 MetaComparison *compare_meta(const CompareMeta *c);
 /* The part of --dump=alias: a line for each metadata, and one for each difference. */
 void compare_meta_dump(const CompareMeta *c, const MetaComparison *found, Buf *out);

@@ -50,13 +50,15 @@ static bool one_of(Str s, const Str *words, uint32_t n)
 /* Python type names, which stand where no tensor annotation is printed. */
 static TypeId python_type(FxReader *f, Str type)
 {
-	static const Str numbers[] = {STR_INIT("int"), STR_INIT("float"), STR_INIT("bool"), STR_INIT("torch.SymInt"),
-	                              STR_INIT("torch.SymFloat"), STR_INIT("torch.SymBool")};
+	static const Str numbers[] = {
+		STR_INIT("int"),          STR_INIT("float"),          STR_INIT("bool"),
+		STR_INIT("torch.SymInt"), STR_INIT("torch.SymFloat"), STR_INIT("torch.SymBool")};
 	Type sym = {.kind = TK_SYM};
 	if (one_of(type, numbers, sizeof numbers / sizeof *numbers))
 		return type_intern(f->r->types, &sym);
 	bool dotted = str_find_char(type, '[', 0) == type.n;
-	if (dotted && (str_ends(type, S("Tensor")) || str_ends(type, S(".Parameter")))) /* subclasses too */
+	if (dotted &&
+	    (str_ends(type, S("Tensor")) || str_ends(type, S(".Parameter")))) /* subclasses too */
 		return type_tensor_unknown(f->r->types);
 	return (TypeId){0};
 }
@@ -84,12 +86,14 @@ static bool room(FxReader *f, uint32_t at, uint32_t end)
 	if (f->g->nodes.n <= f->r->cfg->limits.graph_nodes)
 		return true;
 	if (!f->full)
-		diag_unread(f->r->diags, span(f, at, end), "graph has more nodes than the limit; the rest was not read");
+		diag_unread(f->r->diags, span(f, at, end),
+		            "graph has more nodes than the limit; the rest was not read");
 	f->full = f->g->incomplete = true;
 	return false;
 }
 
-static NodeId add_node(FxReader *f, Node n, Sym name, const Arg *args, uint32_t nargs, uint32_t at, uint32_t end)
+static NodeId add_node(FxReader *f, Node n, Sym name, const Arg *args, uint32_t nargs, uint32_t at,
+                       uint32_t end)
 {
 	Span where = span(f, at, end);
 	n.name = name;
@@ -113,7 +117,8 @@ static void bind_name(FxReader *f, Arg *a)
 	}
 }
 
-/* Names that nothing makes stand for lines that are missing from the dump: each becomes an unread node, once. */
+/* Names that nothing makes stand for lines that are missing from the dump: each becomes an unread
+ * node, once. */
 static void bind_missing(FxReader *f, Arg *args, uint32_t nargs, uint32_t at, uint32_t end)
 {
 	uint32_t pool_end = f->g->args.n;
@@ -124,7 +129,8 @@ static void bind_missing(FxReader *f, Arg *args, uint32_t nargs, uint32_t at, ui
 		if (map_get(&f->nodes, name.i))
 			continue;
 		add_node(f, (Node){.kind = NK_UNREAD}, name, NULL, 0, at, end);
-		diag_unread(f->r->diags, span(f, at, end), STR_FMT " is used here, but the line that makes it is not in the dump",
+		diag_unread(f->r->diags, span(f, at, end),
+		            STR_FMT " is used here, but the line that makes it is not in the dump",
 		            STR_ARG(name_of(f, name)));
 	}
 	for (uint32_t i = f->pool; i < pool_end; i++)
@@ -136,13 +142,15 @@ static void bind_missing(FxReader *f, Arg *args, uint32_t nargs, uint32_t at, ui
 /* getattr(x, 'shape') reads an attribute; with a default or a computed name it stays a call. */
 static bool is_attribute_read(FxReader *f, const FxRow *row)
 {
-	return row->target.callee == CALLEE_FUNCTION && str_eq(row->target.name, S("getattr")) && row->nargs == 2 &&
-	       row->args[1].kind == AR_STR && str_is_ident(name_of(f, row->args[1].u.sym));
+	return row->target.callee == CALLEE_FUNCTION && str_eq(row->target.name, S("getattr")) &&
+	       row->nargs == 2 && row->args[1].kind == AR_STR &&
+	       str_is_ident(name_of(f, row->args[1].u.sym));
 }
 
 void fx_add(FxReader *f, FxRow *row)
 {
-	static const uint8_t kinds[] = {NK_UNREAD, NK_PLACEHOLDER, NK_GET_ATTR, NK_CALL, NK_CALL, NK_CALL, NK_UNREAD};
+	static const uint8_t kinds[] = {NK_UNREAD, NK_PLACEHOLDER, NK_GET_ATTR, NK_CALL,
+	                                NK_CALL,   NK_CALL,        NK_UNREAD};
 	if (!room(f, row->at, row->end))
 		return;
 	bind_missing(f, row->args, row->nargs, row->at, row->end);
@@ -170,7 +178,8 @@ static void complain(FxReader *f, uint32_t at, uint32_t end, uint32_t fault, con
 	diag_unread(f->r->diags, span(f, fault > at && fault < end ? fault : at, end), "%s", why);
 }
 
-void fx_unread(FxReader *f, ValueForm form, Str s, Str name, uint32_t at, uint32_t end, uint32_t fault, const char *why)
+void fx_unread(FxReader *f, ValueForm form, Str s, Str name, uint32_t at, uint32_t end,
+               uint32_t fault, const char *why)
 {
 	if (!room(f, at, end))
 		return;
@@ -199,8 +208,9 @@ bool fx_value(FxReader *f, ValueForm form, Str s, uint32_t *at, Arg *out)
 
 const char *fx_fault(const FxReader *f)
 {
-	return f->values.fault == VALUE_TOO_DEEP ? "brackets nest deeper than the limit; the statement was not read"
-	                                         : "arguments of no known form";
+	return f->values.fault == VALUE_TOO_DEEP
+	           ? "brackets nest deeper than the limit; the statement was not read"
+	           : "arguments of no known form";
 }
 
 Arg *fx_join_args(FxReader *f, const Arg *args, const Arg *kwargs, uint32_t *n)
@@ -272,7 +282,8 @@ void fx_output(FxReader *f, Arg value, uint32_t base, uint32_t at, uint32_t end)
 	f->returned = true;
 }
 
-void fx_unread_output(FxReader *f, Str s, uint32_t at, uint32_t end, uint32_t fault, const char *why)
+void fx_unread_output(FxReader *f, Str s, uint32_t at, uint32_t end, uint32_t fault,
+                      const char *why)
 {
 	const Arg *named;
 	uint32_t n = value_nodes(&f->values, VALUE_REPR, s, &named);
@@ -286,6 +297,7 @@ void fx_end(FxReader *f)
 	if (f->returned || f->full)
 		return;
 	f->g->truncated = true;
-	diag_truncated(f->r->diags, graph_span(f->g), "graph " STR_FMT " has no output: its end is not in the dump",
+	diag_truncated(f->r->diags, graph_span(f->g),
+	               "graph " STR_FMT " has no output: its end is not in the dump",
 	               STR_ARG(name_of(f, f->g->name)));
 }

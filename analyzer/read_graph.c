@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * print(gm.graph): Graph.__str__ and Node.format_node in torch/fx/graph.py and torch/fx/node.py, PyTorch 1.7 to 2.15.
+ * print(gm.graph): Graph.__str__ and Node.format_node in torch/fx/graph.py and torch/fx/node.py,
+ * PyTorch 1.7 to 2.15.
  *
  *  graph():
  *      %x : torch.Tensor [num_users=2] = placeholder[target=L_x_]
  *      %add : [num_users=1] = call_function[target=operator.add](args = (%x, 1), kwargs = {})
  *      %w : [num_users=1] = get_attr[target=lin.weight]
  *      return (add,)
- */
+ * / */
 #include "read.h"
 
 #include "read_fx.h"
@@ -17,8 +18,8 @@ enum { MOST_LINES = 20 }; /* of a statement that was wrapped */
 typedef struct Statement {
 	Str s;
 	uint32_t at, end; /* bytes of the text that it covers */
-	uint32_t base;    /* where s stands in the text; UINT32_MAX: s was joined */
-	uint32_t fault;   /* byte of s where reading stopped */
+	uint32_t base; /* where s stands in the text; UINT32_MAX: s was joined */
+	uint32_t fault; /* byte of s where reading stopped */
 	const char *why;
 } Statement;
 
@@ -48,7 +49,8 @@ static bool take(Str s, uint32_t *at, Str word)
 
 /* ---- one node ---- */
 
-/* `[num_users=2]`, `[#users=2]` up to 2.0: the place where it begins, behind it in *end; s.n when there is none. */
+/* `[num_users=2]`, `[#users=2]` up to 2.0: the place where it begins, behind it in *end; s.n when
+ * there is none. */
 static uint32_t find_users(Str s, uint32_t from, uint32_t *end, bool *hash)
 {
 	for (uint32_t at = str_find_char(s, '[', from); at < s.n; at = str_find_char(s, '[', at + 1)) {
@@ -76,15 +78,17 @@ static void narrow_version(Graph *g, bool hash)
 		g->torch.lo = 201;
 }
 
-/* What prints without quotes and yet is no string: a device, str() of which is cuda:0, and the operator that a
- * higher-order operator calls, str() of which leaves torch.ops out. The code form has device(type='cuda', index=0) and
- * torch.ops.aten.add.Tensor. */
+/* What prints without quotes and yet is no string: a device, str() of which is cuda:0, and the
+ * operator that a higher-order operator calls, str() of which leaves torch.ops out. The code form
+ * has device(type='cuda', index=0) and torch.ops.aten.add.Tensor. */
 static void restore_device(FxReader *f, Arg *a)
 {
 	Names *names = f->r->program->names;
 	Str s = sym_str(names, a->u.sym);
 	uint32_t colon = str_find_char(s, ':', 0);
-	Arg kids[2] = {{.kind = AR_STR, .key = sym_intern(names, S("type")), .u.sym = sym_intern(names, str_sub(s, 0, colon))},
+	Arg kids[2] = {{.kind = AR_STR,
+	                .key = sym_intern(names, S("type")),
+	                .u.sym = sym_intern(names, str_sub(s, 0, colon))},
 	               {.kind = AR_INT, .key = sym_intern(names, S("index"))}};
 	bool index = colon < s.n && str_to_i64(str_sub(s, colon + 1, s.n), &kids[1].u.num);
 	if (colon < s.n && !index)
@@ -179,7 +183,8 @@ static bool read_operation(FxReader *f, Statement *st, uint32_t at, FxRow *row)
 		close = s.n - 1;
 	}
 	Str name = str_sub(s, start, close);
-	row->target = row->op == FX_CALL_FUNCTION ? target_of_path(name) : (Target){.name = without_stars(name)};
+	row->target =
+		row->op == FX_CALL_FUNCTION ? target_of_path(name) : (Target){.name = without_stars(name)};
 	if (row->op == FX_CALL_METHOD)
 		row->target.callee = CALLEE_METHOD;
 	if (row->op == FX_CALL_MODULE)
@@ -244,7 +249,8 @@ static Str line_at(Str s, uint32_t at, uint32_t *next)
 static bool is_return(Str line)
 {
 	uint32_t at = 0;
-	return take(line, &at, S("return")) && (at == line.n || !char_is_ident((unsigned char)line.p[at]));
+	return take(line, &at, S("return")) &&
+	       (at == line.n || !char_is_ident((unsigned char)line.p[at]));
 }
 
 /* `%name : `, also when the line was cut behind the name. */
@@ -293,15 +299,18 @@ static bool read_text(FxReader *f, Statement *st)
 	return is_return(st->s) ? read_return(f, st) : read_node(f, st);
 }
 
-/* The statement in the line that begins at `at`, with the lines behind it when it was wrapped. Returns where the
- * next one begins. */
+/* The statement in the line that begins at `at`, with the lines behind it when it was wrapped.
+ * Returns where the next one begins. */
 static uint32_t read_statement(FxReader *f, uint32_t at)
 {
 	Str s = f->text->s;
 	uint32_t next;
 	Str line = line_at(s, at, &next);
 	uint32_t indent = skip_blanks(line, 0);
-	Statement one = {.s = str_sub(line, indent, line.n), .at = at + indent, .end = at + line.n, .base = at + indent};
+	Statement one = {.s = str_sub(line, indent, line.n),
+	                 .at = at + indent,
+	                 .end = at + line.n,
+	                 .base = at + indent};
 	if (read_text(f, &one))
 		return next;
 	uint32_t after = following_lines(s, next);
@@ -314,7 +323,8 @@ static uint32_t read_statement(FxReader *f, uint32_t at)
 	if (is_return(one.s))
 		fx_unread_output(f, one.s, one.at, one.end, one.at + one.fault, one.why);
 	else
-		fx_unread(f, VALUE_RAW, one.s, statement_name(one.s), one.at, one.end, one.at + one.fault, one.why);
+		fx_unread(f, VALUE_RAW, one.s, statement_name(one.s), one.at, one.end, one.at + one.fault,
+		          one.why);
 	return next;
 }
 
@@ -324,7 +334,8 @@ static void read_other(FxReader *f, uint32_t at, Str line)
 	uint32_t indent = skip_blanks(line, 0);
 	if (indent == line.n || line.p[indent] == '#')
 		return;
-	fx_unread(f, VALUE_RAW, line, (Str){0}, at + indent, at + line.n, 0, "text between the lines of a graph");
+	fx_unread(f, VALUE_RAW, line, (Str){0}, at + indent, at + line.n, 0,
+	          "text between the lines of a graph");
 }
 
 /* ---- the header ---- */
@@ -342,8 +353,12 @@ static void read_inputs(FxReader *f, Str line, uint32_t at, uint32_t open)
 		Str name = str_trim(str_sub(part, 0, colon));
 		if (name.n && name.p[0] == '%')
 			name = str_sub(name, 1, name.n);
-		FxRow row = {.op = FX_PLACEHOLDER, .name = without_stars(name), .target = {.name = without_stars(name)},
-		             .type = str_trim(str_sub(part, colon + 1, part.n)), .at = at + i, .end = at + end};
+		FxRow row = {.op = FX_PLACEHOLDER,
+		             .name = without_stars(name),
+		             .target = {.name = without_stars(name)},
+		             .type = str_trim(str_sub(part, colon + 1, part.n)),
+		             .at = at + i,
+		             .end = at + end};
 		if (name.n) {
 			fx_statement(f);
 			fx_add(f, &row);
@@ -352,7 +367,8 @@ static void read_inputs(FxReader *f, Str line, uint32_t at, uint32_t open)
 	}
 }
 
-/* Where the body begins: behind the line `graph():`, or at the first statement when that line is missing. */
+/* Where the body begins: behind the line `graph():`, or at the first statement when that line is
+ * missing. */
 static uint32_t read_header(FxReader *f)
 {
 	Str s = f->text->s;

@@ -35,8 +35,8 @@ static uint32_t skip_string(Str s, uint32_t at)
 	return i < s.n ? i + 1 : s.n;
 }
 
-/* End of the item that begins at `at`: the comma or closing bracket behind it, s.n when neither comes. Brackets and
- * quotes pair up inside <...> too. */
+/* End of the item that begins at `at`: the comma or closing bracket behind it, s.n when neither
+ * comes. Brackets and quotes pair up inside <...> too. */
 static uint32_t item_end(Str s, uint32_t at)
 {
 	uint32_t depth = 0;
@@ -256,7 +256,8 @@ bool read_meta(const Artifact *art, const Text *text, Arena *keep, Diags *diags,
 	                 .order = art->order,
 	                 .aot_id = art->aot_id};
 	if (at == s.n)
-		return unread(diags, text, 0, s.n, "no ViewAndMutationMeta(...) in what begins like AOT metadata");
+		return unread(diags, text, 0, s.n,
+		              "no ViewAndMutationMeta(...) in what begins like AOT metadata");
 	if (!out->aot_id)
 		out->aot_id = read_aot_id(s, at);
 	Items it = items_of(s, at + head.n);
@@ -274,7 +275,8 @@ bool read_meta(const Artifact *art, const Text *text, Arena *keep, Diags *diags,
 	if (it.cut)
 		return unread(diags, text, at, s.n, "the AOT metadata ends early");
 	if (!inputs || !outputs)
-		return unread(diags, text, at, it.at, "the AOT metadata has no list of inputs or none of outputs");
+		return unread(diags, text, at, it.at,
+		              "the AOT metadata has no list of inputs or none of outputs");
 	out->span = text_span(text, at, it.at + 1);
 	return true;
 }

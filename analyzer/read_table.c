@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * print_tabular: Graph.print_tabular in torch/fx/graph.py of PyTorch 1.13 to 2.15, and the TRACED GRAPH records of
- * torchdynamo 2022, 2.0 and the artifact `graph` of 2.1 and 2.2, which hold the same table. It is made by the
- * package tabulate in its format "simple": columns padded with blanks, two blanks between them.
+ * print_tabular: Graph.print_tabular in torch/fx/graph.py of PyTorch 1.13 to 2.15, and the TRACED
+ * GRAPH records of torchdynamo 2022, 2.0 and the artifact `graph` of 2.1 and 2.2, which hold the
+ * same table. It is made by the package tabulate in its format "simple": columns padded with
+ * blanks, two blanks between them.
  *
- *  opcode         name    target                                                  args        kwargs
- *  -------------  ------  ------------------------------------------------------  ----------  --------
- *  placeholder    x       x                                                       ()          {}
- *  call_function  relu    <built-in method relu of type object at 0x7f50e89fc420> (x,)        {}
- *  output         output  output                                                  ((relu,),)  {}
+ *  opcode         name    target                                        args        kwargs
+ *  -------------  ------  --------------------------------------------  ----------  --------
+ *  placeholder    x       x                                             ()          {}
+ *  call_function  relu    <built-in method relu of type object at 0x7>  (x,)        {}
+ *  output         output  output                                        ((relu,),)  {}
  *
- * Cells are str() of Python objects. A cell with line ends in it goes over several lines, in its column. */
+ * Cells are str() of Python objects. A cell with line ends in it goes over several lines, in its
+ * column. */
 #include "read.h"
 
 #include "read_fx.h"
@@ -19,15 +21,15 @@ enum { COLUMNS = 5, MOST_LINES = 20 /* of a row that was wrapped */ };
 typedef struct Table {
 	FxReader f;
 	uint32_t start[COLUMNS]; /* first character of each column, in code points */
-	bool columns;            /* the line of dashes was read */
-	uint32_t widest;         /* code points of the longest line: where a terminal wrapped the others */
+	bool columns; /* the line of dashes was read */
+	uint32_t widest; /* code points of the longest line: where a terminal wrapped the others */
 } Table;
 
 /* A row as it is tried: one line, or several joined. */
 typedef struct RowText {
 	Str s;
 	uint32_t at, end; /* bytes of the text that it covers */
-	uint32_t base;    /* where s stands in the text; UINT32_MAX: s was joined */
+	uint32_t base; /* where s stands in the text; UINT32_MAX: s was joined */
 	uint32_t fault;
 	const char *why;
 } RowText;
@@ -85,7 +87,8 @@ static Str line_at(Str s, uint32_t at, uint32_t *next)
 
 /* ---- one row ---- */
 
-/* Where the cell of the arguments begins: it opens a bracket, behind two blanks unless the row was wrapped there. */
+/* Where the cell of the arguments begins: it opens a bracket, behind two blanks unless the row was
+ * wrapped there. */
 static uint32_t args_at(const Table *t, const RowText *r, uint32_t target)
 {
 	Str s = r->s;
@@ -104,8 +107,8 @@ static uint32_t args_at(const Table *t, const RowText *r, uint32_t target)
 
 static Target row_target(Table *t, FxOp op, Str node, Str cell)
 {
-	static const uint8_t callees[] = {CALLEE_NONE,     CALLEE_NONE,   CALLEE_NONE, CALLEE_FUNCTION,
-	                                  CALLEE_METHOD,   CALLEE_MODULE, CALLEE_NONE};
+	static const uint8_t callees[] = {CALLEE_NONE,   CALLEE_NONE,   CALLEE_NONE, CALLEE_FUNCTION,
+	                                  CALLEE_METHOD, CALLEE_MODULE, CALLEE_NONE};
 	if (op == FX_CALL_FUNCTION)
 		return target_of_object(cell, node, t->f.r->scratch);
 	while (op == FX_PLACEHOLDER && cell.n && cell.p[0] == '*')
@@ -165,12 +168,14 @@ static bool read_row(Table *t, RowText *r)
 /* An opcode and a name. */
 static bool begins_row(Str line)
 {
-	uint32_t end = word_end(line, 0), name = skip_blanks(line, end), name_end = value_name_end(line, name);
-	return fx_op(str_sub(line, 0, end)) != FX_NONE && name_end > name && (name_end == line.n || line.p[name_end] == ' ');
+	uint32_t end = word_end(line, 0), name = skip_blanks(line, end),
+			 name_end = value_name_end(line, name);
+	return fx_op(str_sub(line, 0, end)) != FX_NONE && name_end > name &&
+	       (name_end == line.n || line.p[name_end] == ' ');
 }
 
-/* The lines behind a row's first that begin no other row: end of the last one. A line can be blank where a wide gap
- * between cells was cut. */
+/* The lines behind a row's first that begin no other row: end of the last one. A line can be blank
+ * where a wide gap between cells was cut. */
 static uint32_t following_lines(Str s, uint32_t next)
 {
 	for (uint32_t lines = 1; lines < MOST_LINES && next < s.n; lines++) {
@@ -183,7 +188,8 @@ static uint32_t following_lines(Str s, uint32_t next)
 	return next;
 }
 
-/* A terminal cut the row at its width. A line shorter than that lost blanks at the cut: the gap between two cells. */
+/* A terminal cut the row at its width. A line shorter than that lost blanks at the cut: the gap
+ * between two cells. */
 static Str join_wrapped(Table *t, uint32_t at, uint32_t end)
 {
 	Buf b = {.a = t->f.r->scratch};
@@ -206,8 +212,9 @@ static Str join_cells(Table *t, uint32_t at, uint32_t end)
 		for (uint32_t i = at, next; i < end; i = next) {
 			Str line = line_at(t->f.text->s, i, &next);
 			uint32_t from = byte_of(line, t->start[c]);
-			Str cell = str_trim(c + 1 < COLUMNS ? str_sub(line, from, byte_of(line, t->start[c + 1]))
-			                                    : str_sub(line, from, line.n));
+			Str cell =
+				str_trim(c + 1 < COLUMNS ? str_sub(line, from, byte_of(line, t->start[c + 1]))
+			                             : str_sub(line, from, line.n));
 			if (cell.n && i > at)
 				buf_char(&b, ' ');
 			buf_add(&b, cell);
@@ -236,7 +243,8 @@ static void unread_row(Table *t, const RowText *r)
 	if (fx_op(str_sub(r->s, 0, op)) == FX_OUTPUT)
 		fx_unread_output(&t->f, rest, r->at, r->end, r->at + r->fault, r->why);
 	else
-		fx_unread(&t->f, VALUE_REPR, rest, str_sub(r->s, name, end), r->at, r->end, r->at + r->fault, r->why);
+		fx_unread(&t->f, VALUE_REPR, rest, str_sub(r->s, name, end), r->at, r->end,
+		          r->at + r->fault, r->why);
 }
 
 /* The row in the line that begins at `at`. Returns where the next one begins. */
@@ -246,7 +254,10 @@ static uint32_t read_lines(Table *t, uint32_t at)
 	uint32_t next;
 	Str line = line_at(s, at, &next);
 	uint32_t indent = skip_blanks(line, 0);
-	RowText one = {.s = str_sub(line, indent, line.n), .at = at + indent, .end = at + line.n, .base = at + indent};
+	RowText one = {.s = str_sub(line, indent, line.n),
+	               .at = at + indent,
+	               .end = at + line.n,
+	               .base = at + indent};
 	if (one.s.n > t->f.r->cfg->limits.statement_bytes) {
 		fail(&one, 0, "row is longer than the limit and was not read");
 	} else {
@@ -287,14 +298,16 @@ static void measure(Table *t)
 	}
 }
 
-/* Anything that is no row: the header, blank lines, and text of others, which is told once a row was read. */
+/* Anything that is no row: the header, blank lines, and text of others, which is told once a row
+ * was read. */
 static void read_other(Table *t, uint32_t at, Str line)
 {
 	uint32_t indent = skip_blanks(line, 0);
 	bool begun = t->f.g->nodes.n > 1;
 	if (indent == line.n || (!begun && (read_dashes(t, line) || !t->columns)))
 		return;
-	fx_unread(&t->f, VALUE_REPR, line, (Str){0}, at + indent, at + line.n, 0, "text between the rows of a table");
+	fx_unread(&t->f, VALUE_REPR, line, (Str){0}, at + indent, at + line.n, 0,
+	          "text between the rows of a table");
 }
 
 void read_graph_table(Reader *r, ArtifactId id, const Artifact *art, const Text *text)

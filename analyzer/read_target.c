@@ -78,7 +78,8 @@ uint32_t target_object_end(Str s, uint32_t at)
 	return s.n;
 }
 
-/* What stands between `before` and the first `after` behind it; empty when the text has another form. */
+/* What stands between `before` and the first `after` behind it; empty when the text has another
+ * form. */
 static Str between(Str s, Str before, Str after)
 {
 	if (!str_starts(s, before))
@@ -92,7 +93,8 @@ static Str dotted(Arena *a, Str head, Str tail)
 	return str_printf(a, STR_FMT "." STR_FMT, STR_ARG(head), STR_ARG(tail));
 }
 
-/* <OpOverload(op='aten.add', overload='Tensor')>, <OpOverloadPacket(op='aten.add')>: repr in torch/_ops.py. */
+/* <OpOverload(op='aten.add', overload='Tensor')>, <OpOverloadPacket(op='aten.add')>: repr in
+ * torch/_ops.py. */
 static Str operator_object(Str object, Arena *scratch)
 {
 	Str op = between(object, S("<OpOverload(op='"), S("'"));
@@ -106,13 +108,15 @@ static Str operator_object(Str object, Arena *scratch)
 	return overload.n ? dotted(scratch, path, overload) : path;
 }
 
-/* Methods of the tensor class itself: <method 'add_' of 'torch._C._TensorBase' objects>, and slot wrappers. */
+/* Methods of the tensor class itself: <method 'add_' of 'torch._C._TensorBase' objects>, and slot
+ * wrappers. */
 static Str tensor_method(Str object)
 {
 	Str name = between(object, S("<method '"), S("'"));
 	if (!name.n)
 		name = between(object, S("<slot wrapper '"), S("'"));
-	bool tensor = str_has(object, S("TensorBase' objects>")) || str_has(object, S("'Tensor' objects>")) ||
+	bool tensor = str_has(object, S("TensorBase' objects>")) ||
+	              str_has(object, S("'Tensor' objects>")) ||
 	              str_has(object, S(".Tensor' objects>"));
 	return tensor ? name : (Str){0};
 }
@@ -121,7 +125,8 @@ static Str tensor_method(Str object)
 static Str without_address(Str object)
 {
 	uint32_t at = str_rfind(object, S(" at 0x"));
-	return str_sub(object, object.n && object.p[0] == '<' ? 1 : 0, at < object.n ? at : object.n - 1);
+	return str_sub(object, object.n && object.p[0] == '<' ? 1 : 0,
+	               at < object.n ? at : object.n - 1);
 }
 
 static Str function_object(Str object, Arena *scratch)
@@ -152,8 +157,8 @@ Str target_object_name(Str object, Arena *scratch)
 	return name.n ? name : object;
 }
 
-/* Names without angle brackets: operators of a dispatcher print as aten.add.Tensor (OpOverload.__str__ in
- * torch/_ops.py), higher-order operators by their bare name. */
+/* Names without angle brackets: operators of a dispatcher print as aten.add.Tensor
+ * (OpOverload.__str__ in torch/_ops.py), higher-order operators by their bare name. */
 static Target plain_target(Str object, Arena *scratch)
 {
 	if (str_find_char(object, '.', 0) == object.n)
@@ -172,14 +177,16 @@ static Str without_number(Str s)
 	return n < s.n && n > 1 && s.p[n - 1] == '_' ? str_sub(s, 0, n - 1) : s;
 }
 
-/* <function NAME at 0x...>. Functions of torch.nn.functional that choose between two print the chooser's name
- * (torch/_jit_internal.py: boolean_dispatch); there the node's name tells which one it is. */
+/* <function NAME at 0x...>. Functions of torch.nn.functional that choose between two print the
+ * chooser's name (torch/_jit_internal.py: boolean_dispatch); there the node's name tells which one
+ * it is. */
 static Target python_target(Str name, Str node)
 {
 	Str method = S("Tensor.");
 	if (str_starts(name, method))
 		return target(CALLEE_METHOD, str_sub(name, method.n, name.n));
-	Str path = python_path(str_eq(name, S("boolean_dispatch.<locals>.fn")) ? without_number(node) : name);
+	Str path =
+		python_path(str_eq(name, S("boolean_dispatch.<locals>.fn")) ? without_number(node) : name);
 	return target(CALLEE_FUNCTION, path.n ? path : name);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The nn.Module repr at the top of print(gm): Module.__repr__ in torch/nn/modules/module.py, the same in PyTorch 1.8
- * to 2.15; since 2.0 equal neighbours of a ModuleList stand in one line.
+ * The nn.Module repr at the top of print(gm): Module.__repr__ in torch/nn/modules/module.py, the
+ * same in PyTorch 1.8 to 2.15; since 2.0 equal neighbours of a ModuleList stand in one line.
  *
  *  GraphModule(
  *    (lin): Linear(in_features=4, out_features=4, bias=True)
@@ -8,7 +8,7 @@
  *      (0-1): 2 x Conv2d(3, 4, kernel_size=(1, 1), stride=(1, 1))
  *    )
  *  )
- */
+ * / */
 #include "read.h"
 
 enum {
@@ -28,16 +28,16 @@ typedef struct TreeReader {
 	const Text *text;
 	Level open[DEEPEST];
 	uint32_t depth;
-	uint32_t lost;   /* levels open whose modules are not taken: too deep or too many */
+	uint32_t lost; /* levels open whose modules are not taken: too deep or too many */
 	uint32_t nesting;
-	bool begun;      /* the root was seen */
+	bool begun; /* the root was seen */
 } TreeReader;
 
 /* `(name): Class(constructor`, `(0-3): 4 x Class(` */
 typedef struct TreeLine {
 	Str name, cls, ctor;
 	uint32_t first, copies; /* of `0-3`; copies 0: one module */
-	bool opens;             /* children follow, or the constructor goes on */
+	bool opens; /* children follow, or the constructor goes on */
 } TreeLine;
 
 static uint32_t digits_end(Str s, uint32_t i)
@@ -51,10 +51,13 @@ static uint32_t digits_end(Str s, uint32_t i)
 static bool read_range(Str name, Str *rest, TreeLine *l)
 {
 	uint32_t x = digits_end(*rest, 0), dash = digits_end(name, 0), last;
-	if (!x || !dash || dash == name.n || name.p[dash] != '-' || !str_starts(str_sub(*rest, x, rest->n), S(" x ")))
+	if (!x || !dash || dash == name.n || name.p[dash] != '-' ||
+	    !str_starts(str_sub(*rest, x, rest->n), S(" x ")))
 		return false;
-	if (!str_to_u32(str_sub(*rest, 0, x), &l->copies) || !str_to_u32(str_sub(name, 0, dash), &l->first) ||
-	    !str_to_u32(str_sub(name, dash + 1, name.n), &last) || last < l->first || last - l->first + 1 != l->copies)
+	if (!str_to_u32(str_sub(*rest, 0, x), &l->copies) ||
+	    !str_to_u32(str_sub(name, 0, dash), &l->first) ||
+	    !str_to_u32(str_sub(name, dash + 1, name.n), &last) || last < l->first ||
+	    last - l->first + 1 != l->copies)
 		return false;
 	*rest = str_sub(*rest, x + 3, rest->n);
 	return true;
@@ -81,7 +84,8 @@ static bool closes_at_end(Str s)
 static uint32_t class_end(Str s)
 {
 	uint32_t i = 0;
-	while (i < s.n && (char_is_ident((unsigned char)s.p[i]) || s.p[i] == '.' || s.p[i] == '<' || s.p[i] == '>'))
+	while (i < s.n && (char_is_ident((unsigned char)s.p[i]) || s.p[i] == '.' || s.p[i] == '<' ||
+	                   s.p[i] == '>'))
 		i++;
 	return i;
 }
@@ -118,7 +122,8 @@ static Sym child_path(TreeReader *t, Sym parent, Str name)
 	Names *names = t->r->program->names;
 	if (sym_none(parent))
 		return sym_intern(names, name);
-	return sym_intern(names, str_printf(t->r->scratch, STR_FMT "." STR_FMT, STR_ARG(sym_str(names, parent)), STR_ARG(name)));
+	return sym_intern(names, str_printf(t->r->scratch, STR_FMT "." STR_FMT,
+	                                    STR_ARG(sym_str(names, parent)), STR_ARG(name)));
 }
 
 /* Paths of a line: every copy under every copy of what holds it. */
@@ -149,8 +154,11 @@ static void add_modules(TreeReader *t, const TreeLine *l, const Level *level)
 {
 	Program *p = t->r->program;
 	for (uint32_t i = 0; i < level->n; i++) {
-		ModuleClass m = {.path = level->paths[i], .cls = sym_intern(p->names, l->cls),
-		                 .ctor = sym_intern(p->names, str_trim(l->ctor)), .file = t->text->file, .artifact = t->id};
+		ModuleClass m = {.path = level->paths[i],
+		                 .cls = sym_intern(p->names, l->cls),
+		                 .ctor = sym_intern(p->names, str_trim(l->ctor)),
+		                 .file = t->text->file,
+		                 .artifact = t->id};
 		VEC_PUSH(p->a, &p->modules, m);
 	}
 }
@@ -163,7 +171,8 @@ static void close_level(TreeReader *t)
 		t->depth--;
 }
 
-/* A line of the repr; `at` is its place. Lines of other forms are the rest of a constructor, or no part of the repr. */
+/* A line of the repr; `at` is its place. Lines of other forms are the rest of a constructor, or no
+ * part of the repr. */
 static void read_line(TreeReader *t, Str line, uint32_t at)
 {
 	TreeLine l = {0};

@@ -6,12 +6,14 @@
 #include "read_target.h"
 
 enum {
-	DEEPEST = 250,          /* walks over arguments have stacks of 512, and a bracket can become two levels */
-	LONGEST_STRING = 4096,  /* of a string that begins like a bracket */
-	MOST_JOINED = 16        /* parts of an equation */
+	DEEPEST =
+		250, /* walks over arguments have stacks of 512, and a bracket can become two levels */
+	LONGEST_STRING = 4096, /* of a string that begins like a bracket */
+	MOST_JOINED = 16 /* parts of an equation */
 };
 
-ValueReader value_reader(Names *names, Graph *g, const Map *nodes, Arena *scratch, uint32_t max_nesting)
+ValueReader value_reader(Names *names, Graph *g, const Map *nodes, Arena *scratch,
+                         uint32_t max_nesting)
 {
 	return (ValueReader){.names = names,
 	                     .g = g,
@@ -139,7 +141,8 @@ static bool constant_arg(ValueReader *v, Str w, Arg *out)
 		*out = (Arg){.kind = AR_BOOL, .u.num = w.p[0] == 'T'};
 	else if (str_eq(w, S("Ellipsis")) || str_eq(w, S("...")))
 		*out = (Arg){.kind = AR_ELLIPSIS};
-	else if (str_eq(w, S("inf")) || str_eq(w, S("-inf")) || str_eq(w, S("nan")) || str_eq(w, S("NotImplemented")))
+	else if (str_eq(w, S("inf")) || str_eq(w, S("-inf")) || str_eq(w, S("nan")) ||
+	         str_eq(w, S("NotImplemented")))
 		*out = arg_word(v, AR_NAME, w);
 	else if (w.n && number_end(w, 0, &fraction) == w.n)
 		*out = number_arg(v, w, fraction);
@@ -182,9 +185,11 @@ static uint32_t complex_end(Str s, uint32_t at)
 		return at;
 	for (; i < s.n && i - start < LONGEST; i++) {
 		char c = s.p[i];
-		if (c == 'j' && (is_digit(s.p[i - 1]) || s.p[i - 1] == 'f' || s.p[i - 1] == 'n' || s.p[i - 1] == '.'))
+		if (c == 'j' &&
+		    (is_digit(s.p[i - 1]) || s.p[i - 1] == 'f' || s.p[i - 1] == 'n' || s.p[i - 1] == '.'))
 			break;
-		if (!is_digit(c) && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'i' && c != 'n' && c != 'f' && c != 'a')
+		if (!is_digit(c) && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'i' && c != 'n' &&
+		    c != 'f' && c != 'a')
 			return at;
 	}
 	if (at_char(s, i) != 'j' || i == start || (paren && at_char(s, i + 1) != ')'))
@@ -205,7 +210,8 @@ static Arg complex_arg(ValueReader *v, Str s)
 	if (!i || !constant_arg(v, str_sub(s, 0, i), &kids[0]))
 		return arg_word(v, AR_NAME, s);
 	kids[1] = arg_word(v, AR_NAME, str_sub(s, i + 1, s.n));
-	return graph_compound(v->g, AR_EXPR, sym_intern(v->names, s.p[i] == '+' ? S("add") : S("sub")), kids, 2);
+	return graph_compound(v->g, AR_EXPR, sym_intern(v->names, s.p[i] == '+' ? S("add") : S("sub")),
+	                      kids, 2);
 }
 
 /* End of the string literal whose opening quote is s.p[at]; 0 when it does not end. */
@@ -233,7 +239,12 @@ static bool open_bracket(ValueReader *v, ArgKind kind, char close, Sym sym, Sym 
 {
 	if (v->open.n >= v->max_nesting)
 		return fail(v, VALUE_TOO_DEEP, at);
-	ValueOpen o = {.kind = (uint8_t)kind, .close = close, .sym = sym, .key = key, .base = v->items.n, .at = at};
+	ValueOpen o = {.kind = (uint8_t)kind,
+	               .close = close,
+	               .sym = sym,
+	               .key = key,
+	               .base = v->items.n,
+	               .at = at};
 	VEC_PUSH(v->scratch, &v->open, o);
 	return true;
 }
@@ -284,14 +295,16 @@ static bool ends_value(const ValueReader *v, ValueForm form, Str s, uint32_t i, 
 		return i >= s.n;
 	if (c == v->open.v[v->open.n - 1].close)
 		return true;
-	if (c == ',' && form == VALUE_RAW) { /* ij,kj->ik is one string, and so is what follows a comma without blank */
+	if (c == ',' &&
+	    form ==
+	        VALUE_RAW) { /* ij,kj->ik is one string, and so is what follows a comma without blank */
 		char next = at_char(s, i + 1);
 		return next == ' ' || next == '\n' || next == 0 || next == v->open.v[v->open.n - 1].close;
 	}
 	return c == ',' || (in_key && c == ':' && (form == VALUE_REPR || at_char(s, i + 1) == ' '));
 }
 
-/* End of the text that begins at `at`: the next place outside its own brackets where a value ends. */
+/* End of the text that begins at `at`: where, outside its own brackets, a value ends. */
 static uint32_t text_end(const ValueReader *v, ValueForm form, Str s, uint32_t at, bool in_key)
 {
 	uint32_t depth = 0, i = at;
@@ -331,8 +344,9 @@ uint32_t value_nodes(ValueReader *v, ValueForm form, Str s, const Arg **out)
 		bool marked = s.p[i] == '%';
 		uint32_t at = i + marked, end = value_name_end(s, at);
 		Arg a;
-		if (end > at && (marked || form == VALUE_REPR) && !in_word(s, at) && at_char(s, i ? i - 1 : s.n) != '.' &&
-		    node_arg(v, str_sub(s, at, end), &a) && !map_get(&seen, a.u.node.i)) {
+		if (end > at && (marked || form == VALUE_REPR) && !in_word(s, at) &&
+		    at_char(s, i ? i - 1 : s.n) != '.' && node_arg(v, str_sub(s, at, end), &a) &&
+		    !map_get(&seen, a.u.node.i)) {
 			map_put(&seen, a.u.node.i, 1);
 			VEC_PUSH(v->scratch, &found, a);
 		}
@@ -343,7 +357,8 @@ uint32_t value_nodes(ValueReader *v, ValueForm form, Str s, const Arg **out)
 }
 
 /* The text s[at..end) could not be read as a value; `head` is what was read of it, NULL nothing. */
-static Arg unknown_arg(ValueReader *v, Str s, uint32_t at, uint32_t end, ValueForm form, const Arg *head)
+static Arg unknown_arg(ValueReader *v, Str s, uint32_t at, uint32_t end, ValueForm form,
+                       const Arg *head)
 {
 	const Arg *named;
 	uint32_t n = value_nodes(v, form, str_sub(s, at, end), &named);
@@ -372,7 +387,8 @@ static Step repr_name(ValueReader *v, Str s, uint32_t *at, Sym key, Arg *out)
 		Sym sym = slice ? (Sym){0} : sym_intern(v->names, name);
 		uint32_t start = *at;
 		*at = end + 1;
-		return open_bracket(v, slice ? AR_SLICE : AR_CALL, ')', sym, key, start) ? STEP_OPENED : STEP_FAILED;
+		return open_bracket(v, slice ? AR_SLICE : AR_CALL, ')', sym, key, start) ? STEP_OPENED
+		                                                                         : STEP_FAILED;
 	}
 	char q = at_char(s, end);
 	if ((q == '\'' || q == '"') && name.n <= 2) { /* b'..' */
@@ -398,7 +414,8 @@ static Step repr_step(ValueReader *v, Str s, uint32_t *at, Sym key, Arg *out)
 		*out = complex_arg(v, str_sub(s, i, end));
 	} else if (opens(c)) {
 		*at = i + 1;
-		return open_bracket(v, bracket_kind(c), closer(c), (Sym){0}, key, i) ? STEP_OPENED : STEP_FAILED;
+		return open_bracket(v, bracket_kind(c), closer(c), (Sym){0}, key, i) ? STEP_OPENED
+		                                                                     : STEP_FAILED;
 	} else if (c == '\'' || c == '"') {
 		end = string_end(s, i);
 		*out = arg_word(v, AR_STR, str_sub(s, i + 1, end ? end - 1 : 0));
@@ -428,7 +445,8 @@ static bool raw_call(ValueReader *v, Str w, Arg *out)
 {
 	if (!str_starts(w, S("slice(")) && !str_starts(w, S("range(")))
 		return false;
-	ValueReader inner = value_reader(v->names, v->g, v->nodes, v->scratch, v->max_nesting - v->open.n);
+	ValueReader inner =
+		value_reader(v->names, v->g, v->nodes, v->scratch, v->max_nesting - v->open.n);
 	uint32_t at = 0;
 	bool ok = value_read(&inner, VALUE_REPR, w, &at, out) && at == w.n;
 	for (uint32_t i = 0; ok && i < inner.unbound.n; i++)
@@ -456,16 +474,19 @@ static Arg raw_word(ValueReader *v, Str w)
 	return arg_word(v, AR_STR, w);
 }
 
-/* An equation with blanks, "b i d, b j d -> b i j", prints like several strings: they are joined again. */
+/* An equation with blanks, "b i d, b j d -> b i j", prints like several strings: they are joined
+ * again. */
 static Str join_equation(ValueReader *v, Str w, uint32_t base)
 {
 	if (!str_has(w, S("->")))
 		return w;
 	for (uint32_t i = 0; i < MOST_JOINED && v->items.n > base; i++) {
 		const Arg *left = &v->items.v[v->items.n - 1];
-		if (left->kind != AR_STR || !sym_none(left->key) || str_has(sym_str(v->names, left->u.sym), S("->")))
+		if (left->kind != AR_STR || !sym_none(left->key) ||
+		    str_has(sym_str(v->names, left->u.sym), S("->")))
 			break;
-		w = str_printf(v->scratch, STR_FMT ", " STR_FMT, STR_ARG(sym_str(v->names, left->u.sym)), STR_ARG(w));
+		w = str_printf(v->scratch, STR_FMT ", " STR_FMT, STR_ARG(sym_str(v->names, left->u.sym)),
+		               STR_ARG(w));
 		v->items.n--;
 	}
 	return w;
@@ -477,7 +498,8 @@ static Step raw_step(ValueReader *v, Str s, uint32_t *at, bool in_key, Arg *out)
 	uint32_t end = complex_end(s, *at);
 	if (opens(c) && end == *at) {
 		uint32_t start = (*at)++;
-		return open_bracket(v, bracket_kind(c), closer(c), (Sym){0}, (Sym){0}, start) ? STEP_OPENED : STEP_FAILED;
+		return open_bracket(v, bracket_kind(c), closer(c), (Sym){0}, (Sym){0}, start) ? STEP_OPENED
+		                                                                              : STEP_FAILED;
 	}
 	end = text_end(v, VALUE_RAW, s, *at, in_key);
 	Str w = str_sub(s, *at, end);
@@ -520,8 +542,10 @@ static Arg with_tail(ValueReader *v, ValueForm form, Str s, uint32_t start, uint
 	return a;
 }
 
-/* A value is complete: it joins the members of the bracket around it, and what separates it from the next is read. */
-static bool add_value(ValueReader *v, ValueForm form, Str s, uint32_t start, uint32_t *at, Arg value)
+/* A value is complete: it joins the members of the bracket around it, and what separates it from
+ * the next is read. */
+static bool add_value(ValueReader *v, ValueForm form, Str s, uint32_t start, uint32_t *at,
+                      Arg value)
 {
 	ValueOpen *o = &v->open.v[v->open.n - 1];
 	bool key = expects_key(v);
@@ -550,7 +574,8 @@ static bool add_value(ValueReader *v, ValueForm form, Str s, uint32_t start, uin
 static Step next_step(ValueReader *v, ValueForm form, Str s, uint32_t *at, Sym key, Arg *out)
 {
 	uint32_t start = *at;
-	Step step = form == VALUE_RAW ? raw_step(v, s, at, expects_key(v), out) : repr_step(v, s, at, key, out);
+	Step step =
+		form == VALUE_RAW ? raw_step(v, s, at, expects_key(v), out) : repr_step(v, s, at, key, out);
 	if (step == STEP_FAILED && v->fault == VALUE_FINE && v->open.n) {
 		*at = text_end(v, form, s, start, expects_key(v));
 		if (*at == start)

@@ -8,7 +8,8 @@
 
 enum { INPUTS = 3, OUTPUTS = 4 };
 
-/* One Dynamo graph of three inputs and four outputs, and one metadata of it that says that nothing is shared or written. */
+/* One Dynamo graph of three inputs and four outputs, and one metadata of it that says that nothing
+ * is shared or written. */
 typedef struct Env {
 	Arena a, scratch;
 	Names names;
@@ -56,17 +57,26 @@ static int setup(void **state)
 		e->their_inputs[i] = (AotInput){.mutates_data = META_NO, .mutates_metadata = META_NO};
 	}
 	e->their_inputs[INPUTS] = e->their_inputs[0];
-	Node drop = {.kind = NK_CALL, .callee = CALLEE_FUNCTION, .target = sym(e, "torch.nn.functional.dropout")};
+	Node drop = {.kind = NK_CALL,
+	             .callee = CALLEE_FUNCTION,
+	             .target = sym(e, "torch.nn.functional.dropout")};
 	e->dropout = graph_add_node(e->g, drop, NULL, 0);
 	for (uint32_t k = 0; k < OUTPUTS; k++) {
 		VEC_PUSH(&e->a, &e->g->outputs, ((Output){.arg = {.kind = AR_NODE, .u.node = e->dropout}}));
 		e->outputs[k] = (OutputSummary){.kind = ALIAS_FRESH, .certainty = TRI_MUST};
-		e->their_outputs[k] = (AotOutput){.type = AOT_OUTPUT_NON_ALIAS, .base_idx = -1, .requires_grad = META_NO};
+		e->their_outputs[k] =
+			(AotOutput){.type = AOT_OUTPUT_NON_ALIAS, .base_idx = -1, .requires_grad = META_NO};
 	}
 	e->summary = (Summary){.outputs = e->outputs, .inputs = e->inputs};
 	e->summaries[1] = &e->summary;
-	e->metas[0] = (AotMeta){.artifact = {2}, .span = {{1}, 0, 1}, .compile_id = S("0/0"), .aot_id = 1, .inputs = e->their_inputs,
-	                        .ninputs = INPUTS, .outputs = e->their_outputs, .noutputs = OUTPUTS};
+	e->metas[0] = (AotMeta){.artifact = {2},
+	                        .span = {{1}, 0, 1},
+	                        .compile_id = S("0/0"),
+	                        .aot_id = 1,
+	                        .inputs = e->their_inputs,
+	                        .ninputs = INPUTS,
+	                        .outputs = e->their_outputs,
+	                        .noutputs = OUTPUTS};
 	e->nmetas = 1;
 	*state = e;
 	return 0;
@@ -83,7 +93,8 @@ static int teardown(void **state)
 
 static void compared_as(Env *e, const char *want)
 {
-	CompareMeta c = {&e->program, (const Summary *const *)e->summaries, e->metas, e->nmetas, &e->a, &e->scratch};
+	CompareMeta c = {&e->program, (const Summary *const *)e->summaries, e->metas, e->nmetas, &e->a,
+	                 &e->scratch};
 	Buf b = {.a = &e->a};
 	compare_meta_dump(&c, compare_meta(&c), &b);
 	assert_string_equal(str_to_c(&e->a, buf_str(&b)), want);
@@ -143,13 +154,20 @@ static void differences_are_lines(void **state)
 	their(e, 3, AOT_OUTPUT_BASE_IS_OUTPUT, 0);
 	e->inputs[0].data = TRI_MUST;
 	e->their_inputs[1].mutates_metadata = META_YES;
-	compared_as(e, HEAD("10 answers, 6 differ, 0 only may")
-	            "  input 0 x: AOT data no, here data must (not explained)\n"
-	            "  input 1 y: AOT metadata yes, here metadata no (not explained)\n"
-	            "  output 0: AOT non_alias, here view_of_input 1 (not explained)\n"
-	            "  output 1: AOT alias_of_input 2, here fresh (not explained)\n"
-	            "  output 2: AOT is_input 0, here view_of_input 1 (not explained)\n"
-	            "  output 3: AOT alias_of_intermediate_base_is_user_output 0, here fresh (not explained)\n");
+	compared_as(e,
+	            HEAD("10 answers, 6 differ, 0 only may") "  input 0 x: AOT data no, here data must "
+	                                                     "(not explained)\n"
+	                                                     "  input 1 y: AOT metadata yes, here "
+	                                                     "metadata no (not explained)\n"
+	                                                     "  output 0: AOT non_alias, here "
+	                                                     "view_of_input 1 (not explained)\n"
+	                                                     "  output 1: AOT alias_of_input 2, here "
+	                                                     "fresh (not explained)\n"
+	                                                     "  output 2: AOT is_input 0, here "
+	                                                     "view_of_input 1 (not explained)\n"
+	                                                     "  output 3: AOT "
+	                                                     "alias_of_intermediate_base_is_user_"
+	                                                     "output 0, here fresh (not explained)\n");
 }
 
 static void what_only_may_be_is_open(void **state)
@@ -179,15 +197,28 @@ static void known_reasons(void **state)
 	share(e, 3, ALIAS_VIEW_OF_OUTPUT, 2);
 	e->their_outputs[3].requires_grad = META_YES;
 	e->inputs[0] = (InputSummary){.data = TRI_MUST, .writes = &drop, .nwrites = 1};
-	e->inputs[1] = (InputSummary){.data = TRI_MUST, .metadata = TRI_MUST, .writes = &set, .nwrites = 1};
+	e->inputs[1] =
+		(InputSummary){.data = TRI_MUST, .metadata = TRI_MUST, .writes = &set, .nwrites = 1};
 	e->their_inputs[1].mutates_metadata = META_YES;
-	compared_as(e, HEAD("10 answers, 6 differ, 0 only may")
-	            "  input 0 x: AOT data no, here data must (AOT copies the result of an inactive dropout, the captured program returns its argument)\n"
-	            "  input 1 y: AOT data no, here data must (an input is given other memory, which AOT counts as a write of metadata alone)\n"
-	            "  output 0: AOT non_alias, here input 0 (AOT copies the result of an inactive dropout, the captured program returns its argument)\n"
-	            "  output 1: AOT non_alias, here output 2 (AOT says non_alias of one object that is returned twice)\n"
-	            "  output 2: AOT non_alias, here view_of_output 3 (AOT says non_alias of outputs that share memory only with one another and need no gradients)\n"
-	            "  output 3: AOT non_alias, here view_of_output 2 (not explained)\n");
+	compared_as(
+		e,
+		HEAD("10 answers, 6 differ, 0 only may") "  input 0 x: AOT data no, here data must (AOT "
+												 "copies the result of an inactive dropout, the "
+												 "captured program returns its argument)\n"
+												 "  input 1 y: AOT data no, here data must (an "
+												 "input is given other memory, which AOT counts as "
+												 "a write of metadata alone)\n"
+												 "  output 0: AOT non_alias, here input 0 (AOT "
+												 "copies the result of an inactive dropout, the "
+												 "captured program returns its argument)\n"
+												 "  output 1: AOT non_alias, here output 2 (AOT "
+												 "says non_alias of one object that is returned "
+												 "twice)\n"
+												 "  output 2: AOT non_alias, here view_of_output 3 "
+												 "(AOT says non_alias of outputs that share memory "
+												 "only with one another and need no gradients)\n"
+												 "  output 3: AOT non_alias, here view_of_output 2 "
+												 "(not explained)\n");
 }
 
 static void entries_of_attributes_stand_before(void **state)
@@ -206,22 +237,26 @@ static void entries_that_cannot_be_paired(void **state)
 {
 	Env *e = *state;
 	e->metas[0].ninputs = INPUTS - 1;
-	compared_as(e, HEAD("0 answers, 1 differ, 0 only may")
-	            "  all: AOT 2 inputs, 4 outputs, here 3 inputs, 4 outputs (not explained)\n");
+	compared_as(e, HEAD("0 answers, 1 differ, 0 only may") "  all: AOT 2 inputs, 4 outputs, here 3 "
+	                                                       "inputs, 4 outputs (not explained)\n");
 	e->inputs[1].data = TRI_MUST;
-	compared_as(e, HEAD("0 answers, 1 differ, 0 only may")
-	            "  all: AOT 2 inputs, 4 outputs, here 3 inputs, 4 outputs (AOT merged inputs that share storage, one of them written, "
-	            "so its entries have other positions)\n");
+	compared_as(e,
+	            HEAD("0 answers, 1 differ, 0 only may") "  all: AOT 2 inputs, 4 outputs, here 3 "
+	                                                    "inputs, 4 outputs (AOT merged inputs that "
+	                                                    "share storage, one of them written, "
+	                                                    "so its entries have other positions)\n");
 	e->metas[1] = e->metas[0];
 	e->metas[1].aot_id = 2;
 	e->nmetas = 2;
-	CompareMeta c = {&e->program, (const Summary *const *)e->summaries, e->metas, 2, &e->a, &e->scratch};
+	CompareMeta c = {&e->program, (const Summary *const *)e->summaries, e->metas, 2, &e->a,
+	                 &e->scratch};
 	MetaComparison *all = compare_meta(&c);
 	assert_int_equal(all[0].diffs.v[0].reason, META_REASON_SPLIT);
 	assert_int_equal(all[1].diffs.v[0].reason, META_REASON_SPLIT);
 }
 
-/* The Dynamo graph printed last before the metadata, with its id and attempt, in its process and file. */
+/* The Dynamo graph printed last before the metadata, with its id and attempt, in its process and
+ * file. */
 static void the_right_graph(void **state)
 {
 	Env *e = *state;
@@ -237,7 +272,9 @@ static void the_right_graph(void **state)
 	e->metas[0].process = S("rank1");
 	compared_as(e, "aot-metadata id=0/0_1 aot=0: no graph\n");
 	e->g->process = sym(e, "rank1");
-	compared_as(e, "aot-metadata id=0/0_1 aot=0 graph=1 __compiled_fn_1: 10 answers, 0 differ, 0 only may\n");
+	compared_as(
+		e,
+		"aot-metadata id=0/0_1 aot=0 graph=1 __compiled_fn_1: 10 answers, 0 differ, 0 only may\n");
 	e->metas[0].span.file.i = 2;
 	compared_as(e, "aot-metadata id=0/0_1 aot=0: no graph\n");
 	e->metas[0].compile_id = (Str){0};

@@ -31,7 +31,8 @@ static int setup(void **state)
 	program_init(&e->program, &e->a, &e->names);
 	diags_init(&e->diags, &e->a);
 	e->cfg = config_default();
-	e->r = reader_new(&e->program, types_new(&e->a, &e->names), &e->diags, &e->cfg, &e->a, &e->scratch);
+	e->r = reader_new(&e->program, types_new(&e->a, &e->names), &e->diags, &e->cfg, &e->a,
+	                  &e->scratch);
 	*state = e;
 	return 0;
 }
@@ -85,7 +86,8 @@ static void complaint_is(Env *e, uint32_t i, const char *place, const char *why)
 {
 	assert_true(i < e->diags.unread.n);
 	const Unread *u = &e->diags.unread.v[i];
-	assert_string_equal(str_to_c(&e->a, str_sub(e->text.s, u->span.at - PLACE, u->span.end - PLACE)), place);
+	assert_string_equal(
+		str_to_c(&e->a, str_sub(e->text.s, u->span.at - PLACE, u->span.end - PLACE)), place);
 	if (why)
 		assert_string_equal(str_to_c(&e->a, u->why), why);
 }
@@ -94,28 +96,32 @@ static void complaint_is(Env *e, uint32_t i, const char *place, const char *why)
 
 static void every_opcode_is_read(void **state)
 {
-	graph_is(*state,
-	         "graph():\n"
-	         "    %l_x_ : torch.Tensor [num_users=2] = placeholder[target=L_x_]\n"
-	         "    %flag : bool [num_users=0] = placeholder[target=flag](default=True)\n"
-	         "    %_args : [num_users=0] = placeholder[target=*args]\n"
-	         "    %w : [num_users=1] = get_attr[target=lin.weight]\n"
-	         "    %lin : [num_users=1] = call_module[target=seq.0](args = (%l_x_,), kwargs = {})\n"
-	         "    %add : [num_users=1] = call_function[target=operator.add](args = (%l_x_, 1), kwargs = {})\n"
-	         "    %view : [num_users=1] = call_method[target=view](args = (%add, -1), kwargs = {})\n"
-	         "    %sum_1 : [num_users=1] = call_function[target=torch.sum](args = (%view,), kwargs = {dim: 0, keepdim: True})\n"
-	         "    %op : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor](args = (%sum_1, %w), kwargs = {})\n"
-	         "    return (op, lin)\n",
-	         "  %l_x_ = placeholder L_x_ : tensor\n"
-	         "  %flag = placeholder flag : Sym(?)\n"
-	         "  %_args = placeholder args\n"
-	         "  %w = get_attr lin.weight\n"
-	         "  %lin = call module seq.0(%l_x_)\n"
-	         "  %add = call operator add(%l_x_, 1)\n"
-	         "  %view = call method view(%add, -1)\n"
-	         "  %sum_1 = call function torch.sum(%view, dim=0, keepdim=True)\n"
-	         "  %op = call function torch.ops.aten.add.Tensor(%sum_1, %w)\n"
-	         "  return %op, %lin\n");
+	graph_is(
+		*state,
+		"graph():\n"
+		"    %l_x_ : torch.Tensor [num_users=2] = placeholder[target=L_x_]\n"
+		"    %flag : bool [num_users=0] = placeholder[target=flag](default=True)\n"
+		"    %_args : [num_users=0] = placeholder[target=*args]\n"
+		"    %w : [num_users=1] = get_attr[target=lin.weight]\n"
+		"    %lin : [num_users=1] = call_module[target=seq.0](args = (%l_x_,), kwargs = {})\n"
+		"    %add : [num_users=1] = call_function[target=operator.add](args = (%l_x_, 1), kwargs = "
+		"{})\n"
+		"    %view : [num_users=1] = call_method[target=view](args = (%add, -1), kwargs = {})\n"
+		"    %sum_1 : [num_users=1] = call_function[target=torch.sum](args = (%view,), kwargs = "
+		"{dim: 0, keepdim: True})\n"
+		"    %op : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor](args = (%sum_1, "
+		"%w), kwargs = {})\n"
+		"    return (op, lin)\n",
+		"  %l_x_ = placeholder L_x_ : tensor\n"
+		"  %flag = placeholder flag : Sym(?)\n"
+		"  %_args = placeholder args\n"
+		"  %w = get_attr lin.weight\n"
+		"  %lin = call module seq.0(%l_x_)\n"
+		"  %add = call operator add(%l_x_, 1)\n"
+		"  %view = call method view(%add, -1)\n"
+		"  %sum_1 = call function torch.sum(%view, dim=0, keepdim=True)\n"
+		"  %op = call function torch.ops.aten.add.Tensor(%sum_1, %w)\n"
+		"  return %op, %lin\n");
 	Env *e = *state;
 	assert_int_equal(e->diags.unread.n, 0);
 	const Graph *g = e->program.graphs.v[1];
@@ -127,26 +133,28 @@ static void every_opcode_is_read(void **state)
 static void older_and_newer_forms(void **state)
 {
 	Env *e = *state;
-	graph_is(e, /* 1.13, 2.0 */
-	         "graph():\n"
-	         "    %x : torch.Tensor [#users=1] = placeholder[target=x]\n"
-	         "    %relu : [#users=1] = call_function[target=torch.relu](args = (%x,), kwargs = {})\n"
-	         "    return relu\n",
-	         "  %x = placeholder x : tensor\n"
-	         "  %relu = call function torch.relu(%x)\n"
-	         "  return %relu\n");
+	graph_is(
+		e, /* 1.13, 2.0 */
+		"graph():\n"
+		"    %x : torch.Tensor [#users=1] = placeholder[target=x]\n"
+		"    %relu : [#users=1] = call_function[target=torch.relu](args = (%x,), kwargs = {})\n"
+		"    return relu\n",
+		"  %x = placeholder x : tensor\n"
+		"  %relu = call function torch.relu(%x)\n"
+		"  return %relu\n");
 	assert_int_equal(e->program.graphs.v[1]->torch.hi, 200);
 	assert_true(e->program.graphs.v[1]->returns_bare);
-	graph_is(e, /* 1.7 */
-	         "graph(x, y : torch.Tensor):\n"
-	         "    %p : [#users=1] = self.lin.weight\n"
-	         "    %add : [#users=1] = call_function[target=operator.add](args = (%x, %p), kwargs = {})\n"
-	         "    return add\n",
-	         "  %x = placeholder x\n"
-	         "  %y = placeholder y : tensor\n"
-	         "  %p = get_attr lin.weight\n"
-	         "  %add = call operator add(%x, %p)\n"
-	         "  return %add\n");
+	graph_is(
+		e, /* 1.7 */
+		"graph(x, y : torch.Tensor):\n"
+		"    %p : [#users=1] = self.lin.weight\n"
+		"    %add : [#users=1] = call_function[target=operator.add](args = (%x, %p), kwargs = {})\n"
+		"    return add\n",
+		"  %x = placeholder x\n"
+		"  %y = placeholder y : tensor\n"
+		"  %p = get_attr lin.weight\n"
+		"  %add = call operator add(%x, %p)\n"
+		"  return %add\n");
 	graph_is(e, /* the annotation that may stand behind the type */
 	         "graph():\n"
 	         "    %x : Tensor \"f32[2, s0][s0, 1]cpu\"[num_users=1] = placeholder[target=x]\n"
@@ -165,36 +173,44 @@ static void older_and_newer_forms(void **state)
 	assert_int_equal(e->diags.unread.n, 0);
 }
 
-#define CALL(args, kwargs)                                                                                             \
-	"graph():\n" NODE "    %y : [num_users=1] = placeholder[target=y]\n"                                              \
-	"    %f : [num_users=1] = call_function[target=torch.f](args = (" args "), kwargs = {" kwargs "})\n"              \
+#define CALL(args, kwargs)                                                                         \
+	"graph():\n" NODE "    %y : [num_users=1] = placeholder[target=y]\n"                           \
+	"    %f : [num_users=1] = call_function[target=torch.f](args = (" args "), kwargs = {" kwargs  \
+	"})\n"                                                                                         \
 	"    return (f,)\n"
-#define CALLED(args)                                                                                                  \
-	"  %x = placeholder x\n  %y = placeholder y\n  %f = call function torch.f(" args ")\n  return %f\n"
+#define CALLED(args)                                                                               \
+	"  %x = placeholder x\n  %y = placeholder y\n  %f = call function torch.f(" args               \
+	")\n  return %f\n"
 
 static void values_without_quotes(void **state)
 {
 	static const struct {
 		const char *text, *want;
 	} cases[] = {
-		{CALL("%x, None, True, -3, 1e-06, -inf, nan", ""), CALLED("%x, None, True, -3, 9.9999999999999995e-07, -inf, nan")},
+		{CALL("%x, None, True, -3, 1e-06, -inf, nan", ""),
+	     CALLED("%x, None, True, -3, 9.9999999999999995e-07, -inf, nan")},
 		{CALL("(%x, (2, 3), [%y], ())", ""), CALLED("%x, (2, 3), [%y], ()")},
 		{CALL("%x,", ""), CALLED("%x")},
-		{CALL("", ""), "  %x = placeholder x\n  %y = placeholder y\n  %f = call function torch.f\n  return %f\n"},
-		{CALL("%x, (Ellipsis, None, slice(None, y, 2), 0)", ""), CALLED("%x, (..., None, slice(None, %y, 2), 0)")},
+		{CALL("", ""),
+	     "  %x = placeholder x\n  %y = placeholder y\n  %f = call function torch.f\n  return %f\n"},
+		{CALL("%x, (Ellipsis, None, slice(None, y, 2), 0)", ""),
+	     CALLED("%x, (..., None, slice(None, %y, 2), 0)")},
 		{CALL("%x, slice(y)", ""), CALLED("%x, slice(None, %y, None)")},
 		{CALL("%x, range(0, 3)", ""), CALLED("%x, range(0, 3)")},
 		{CALL("ij,kj->ik, %x, %y", ""), CALLED("'ij,kj->ik', %x, %y")},
 		{CALL("b i d, b j d -> b i j, %x, %y", ""), CALLED("'b i d, b j d -> b i j', %x, %y")},
 		{CALL("%x, (h w) c -> h w c", ""), CALLED("%x, '(h w) c -> h w c'")},
-		{CALL("%x, batch {must} be 'positive', shape", ""), CALLED("%x, 'batch {must} be 'positive'', 'shape'")},
+		{CALL("%x, batch {must} be 'positive', shape", ""),
+	     CALLED("%x, 'batch {must} be 'positive'', 'shape'")},
 		{CALL("%x, , %y", ""), CALLED("%x, '', %y")},
 		{CALL("%x, %d items", ""), CALLED("%x, '%d items'")},
-		{CALL("%x, torch.float32, cpu, (1+2j)", ""), CALLED("%x, torch.float32, 'cpu', add(1, 2j)")},
+		{CALL("%x, torch.float32, cpu, (1+2j)", ""),
+	     CALLED("%x, torch.float32, 'cpu', add(1, 2j)")},
 		{CALL("%x, <class 'float'>, <function g at 0x7f1>", ""), CALLED("%x, float, g")},
 		{CALL("%x, 18446744073709551615", ""), CALLED("%x, 18446744073709551615")},
 		{CALL("%x", "dtype: torch.float64, device: cuda:0, dim: (0, 1), mode: nearest"),
-	     CALLED("%x, dtype=torch.float64, device=device(type='cuda', index=0), dim=(0, 1), mode='nearest'")},
+	     CALLED("%x, dtype=torch.float64, device=device(type='cuda', index=0), dim=(0, 1), "
+	            "mode='nearest'")},
 		{CALL("%x", "out: {a: %y, b: [%x]}"), CALLED("%x, out={'a': %y, 'b': [%x]}")},
 		{CALL("%x, {0: %y}", ""), CALLED("%x, {0: %y}")},
 	};
@@ -207,19 +223,25 @@ static void values_without_quotes(void **state)
 
 static void callees_in_the_words_of_the_ir(void **state)
 {
-#define TARGET(t) "graph():\n" NODE "    %f : [num_users=1] = call_function[target=" t "](args = (%x, shape), kwargs = {})\n    return (f,)\n"
+#define TARGET(t)                                                                                  \
+	"graph():\n" NODE "    %f : [num_users=1] = call_function[target=" t                           \
+	"](args = (%x, shape), kwargs = {})\n    return (f,)\n"
 #define TARGETED(w) "  %x = placeholder x\n  %f = call " w "\n  return %f\n"
 	graph_is(*state, TARGET("builtins.getattr"), TARGETED("attr shape(%x)"));
 	graph_is(*state, TARGET("getattr"), TARGETED("attr shape(%x)"));
 	graph_is(*state, TARGET("_operator.getitem"), TARGETED("operator getitem(%x, 'shape')"));
 	graph_is(*state, TARGET("builtins.len"), TARGETED("function len(%x, 'shape')"));
 	graph_is(*state, TARGET("__main__.helper"), TARGETED("function __main__.helper(%x, 'shape')"));
-	graph_is(*state, TARGET("torch.ops.higher_order.cond"), TARGETED("function torch.ops.higher_order.cond(%x, 'shape')"));
-	graph_is(*state,
-	         "graph():\n" NODE "    %f : [num_users=1] = call_function[target=torch.ops.higher_order.auto_functionalized](args = "
-	         "(proj.bump.default, a b.c.d), kwargs = {x: %x, device: cpu})\n    return (f,)\n",
-	         TARGETED("function torch.ops.higher_order.auto_functionalized(torch.ops.proj.bump.default, 'a b.c.d', x=%x, "
-	                  "device=device(type='cpu'))"));
+	graph_is(*state, TARGET("torch.ops.higher_order.cond"),
+	         TARGETED("function torch.ops.higher_order.cond(%x, 'shape')"));
+	graph_is(
+		*state,
+		"graph():\n" NODE "    %f : [num_users=1] = "
+		"call_function[target=torch.ops.higher_order.auto_functionalized](args = "
+		"(proj.bump.default, a b.c.d), kwargs = {x: %x, device: cpu})\n    return (f,)\n",
+		TARGETED("function torch.ops.higher_order.auto_functionalized(torch.ops.proj.bump.default, "
+	             "'a b.c.d', x=%x, "
+	             "device=device(type='cpu'))"));
 }
 
 static void outputs_are_flattened_with_their_places(void **state)
@@ -269,8 +291,8 @@ static void a_missing_line_is_told_once(void **state)
 {
 	Env *e = *state;
 	graph_is(e,
-	         "graph():\n" NODE
-	         "    %a : [num_users=1] = call_method[target=add](args = (%gone, (%x, slice(gone, None, None))), kwargs = {})\n"
+	         "graph():\n" NODE "    %a : [num_users=1] = call_method[target=add](args = (%gone, "
+	         "(%x, slice(gone, None, None))), kwargs = {})\n"
 	         "    %b : [num_users=1] = call_method[target=add](args = (%gone, %a), kwargs = {})\n"
 	         "    return (b, lost)\n",
 	         "  %x = placeholder x\n"
@@ -281,7 +303,9 @@ static void a_missing_line_is_told_once(void **state)
 	         "  return %b, %lost\n");
 	assert_int_equal(e->diags.unread.n, 2);
 	assert_true(e->program.graphs.v[1]->incomplete);
-	complaint_is(e, 0, "%a : [num_users=1] = call_method[target=add](args = (%gone, (%x, slice(gone, None, None))), kwargs = {})",
+	complaint_is(e, 0,
+	             "%a : [num_users=1] = call_method[target=add](args = (%gone, (%x, slice(gone, "
+	             "None, None))), kwargs = {})",
 	             "gone is used here, but the line that makes it is not in the dump");
 }
 
@@ -304,7 +328,8 @@ static void what_cannot_be_read_keeps_its_nodes(void **state)
 	assert_int_equal(e->diags.unread.n, 4);
 	complaint_is(e, 0, "), kwargs = {})", "no kwargs after the args");
 	complaint_is(e, 1, "call_meth", "no opcode of a graph");
-	complaint_is(e, 2, "call_thing[target=t](args = (%x, %a, %x), kwargs = {})", "no opcode of a graph");
+	complaint_is(e, 2, "call_thing[target=t](args = (%x, %a, %x), kwargs = {})",
+	             "no opcode of a graph");
 	complaint_is(e, 3, "between 1", "text between the lines of a graph");
 	graph_is(e, "graph():\n" NODE "    return (x, [x\n", "  %x = placeholder x\n  return ?(%x)\n");
 }
@@ -313,8 +338,7 @@ static void wrapped_lines_are_joined(void **state)
 {
 	Env *e = *state;
 	graph_is(e,
-	         "graph():\n" NODE
-	         "    %a : [num_users=1] = call_function[target=torch.fu\n"
+	         "graph():\n" NODE "    %a : [num_users=1] = call_function[target=torch.fu\n"
 	         "nctional.f](args = (%x,\n"
 	         "%x, nea\n"
 	         "rest), kwargs =\n"
@@ -337,24 +361,33 @@ static char *repeated(Env *e, const char *head, const char *what, uint32_t n, co
 	return str_to_c(&e->a, buf_str(&b));
 }
 
-#define DEEP(open, inside, close)                                                                                      \
-	repeated(e, repeated(e, "graph():\n" NODE "    %f : [num_users=1] = call_method[target=f](args = (%x, ", open, 100000, inside),   \
+#define DEEP(open, inside, close)                                                                  \
+	repeated(e,                                                                                    \
+	         repeated(e,                                                                           \
+	                  "graph():\n" NODE                                                            \
+	                  "    %f : [num_users=1] = call_method[target=f](args = (%x, ",               \
+	                  open, 100000, inside),                                                       \
 	         close, 100000, "), kwargs = {})\n    return f\n")
 
 static void hostile_brackets(void **state)
 {
 	Env *e = *state;
-	static const char *const pairs[][3] = {{"(", "%x", ",)"},      {"[", "%x", "]"},  {"{a: ", "%x", "}"},
-	                                       {"(", "%x", ") tail,)"}, {"(", "", ""},     {"", "", ")"},
-	                                       {"slice(", "x", ")"},    {"<", "", ">"},    {"(,", "", "]"}};
+	static const char *const pairs[][3] = {
+		{"(", "%x", ",)"},       {"[", "%x", "]"}, {"{a: ", "%x", "}"},
+		{"(", "%x", ") tail,)"}, {"(", "", ""},    {"", "", ")"},
+		{"slice(", "x", ")"},    {"<", "", ">"},   {"(,", "", "]"}};
 	for (uint32_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-		const Graph *g = read(e, read_graph_text, str_from_c(DEEP(pairs[i][0], pairs[i][1], pairs[i][2])));
+		const Graph *g =
+			read(e, read_graph_text, str_from_c(DEEP(pairs[i][0], pairs[i][1], pairs[i][2])));
 		assert_int_equal(g->nodes.n, 3);
 		assert_int_equal(g->outputs.n, 1);
 	}
 	/* deep, but below the limit, with text behind every bracket */
-	char *deep = repeated(e, repeated(e, "graph():\n" NODE "    %f : [num_users=1] = call_method[target=f](args = (%x, ", "(", 240, "%x"),
-	                      ", 1) t", 240, "), kwargs = {})\n    return f\n");
+	char *deep = repeated(
+		e,
+		repeated(e, "graph():\n" NODE "    %f : [num_users=1] = call_method[target=f](args = (%x, ",
+	             "(", 240, "%x"),
+		", 1) t", 240, "), kwargs = {})\n    return f\n");
 	const Graph *g = read(e, read_graph_text, str_from_c(deep));
 	assert_int_equal(graph_node(g, (NodeId){2})->kind, NK_CALL);
 	assert_true(graph_node(g, (NodeId){2})->flags & NF_PARTIAL);
@@ -364,8 +397,9 @@ static void long_lines_are_linear(void **state)
 {
 	Env *e = *state;
 	e->cfg.limits.statement_bytes = 16777216;
-	char *s = repeated(e, "graph():\n" NODE "    %f : [num_users=1] = call_method[target=f](args = (%x", ", %x, nearest, (1, 2)", 200000,
-	                   "), kwargs = {})\n    return f\n");
+	char *s =
+		repeated(e, "graph():\n" NODE "    %f : [num_users=1] = call_method[target=f](args = (%x",
+	             ", %x, nearest, (1, 2)", 200000, "), kwargs = {})\n    return f\n");
 	const Graph *g = read(e, read_graph_text, str_from_c(s));
 	assert_int_equal(graph_node(g, (NodeId){2})->nargs, 600001);
 	s = repeated(e, "graph():\n" NODE "    return (x", ", x", 400000, "\n");
@@ -378,26 +412,30 @@ static void limits_are_told(void **state)
 {
 	Env *e = *state;
 	e->cfg.limits.graph_nodes = 2;
-	const Graph *g = read(e, read_graph_text, str_from_c(repeated(e, "graph():\n", NODE, 5, "    return (x,)\n")));
+	const Graph *g = read(e, read_graph_text,
+	                      str_from_c(repeated(e, "graph():\n", NODE, 5, "    return (x,)\n")));
 	assert_int_equal(g->nodes.n, 3);
 	assert_true(g->incomplete);
 	assert_int_equal(e->diags.unread.n, 1);
 	e->cfg.limits.statement_bytes = 20;
 	g = read(e, read_graph_text, str_from_c("graph():\n" NODE));
-	complaint_is(e, 1, "%x : [num_users=1] = placeholder[target=x]", "statement is longer than the limit and was not read");
+	complaint_is(e, 1, "%x : [num_users=1] = placeholder[target=x]",
+	             "statement is longer than the limit and was not read");
 }
 
 static void every_prefix_is_survived(void **state)
 {
 	Env *e = *state;
-	static const char graph[] = "graph():\n" NODE
-		"    %f : \"f32[2]\"[num_users=1] = call_method[target=f](args = (%x, (1+2j), slice(x, None), <a: 1>, {a: b}), kwargs = {d: ([a b, 'c']) e})\n"
+	static const char graph[] =
+		"graph():\n" NODE "    %f : \"f32[2]\"[num_users=1] = call_method[target=f](args = (%x, "
+		"(1+2j), slice(x, None), <a: 1>, {a: b}), kwargs = {d: ([a b, 'c']) e})\n"
 		"    return ({'a': f}, [x, 'b\\'c'])\n";
 	static const char table[] =
 		"opcode         name  target                   args                            kwargs\n"
 		"-------------  ----  -----------------------  ------------------------------  ------\n"
 		"placeholder    x     x                        ()                              {}\n"
-		"call_function  f     <built-in function add>  (x, {'a': (1+2j), 'b': slice(x, None, None), 'c': b\"d\"})  {'e': <E.F: 1>}\n"
+		"call_function  f     <built-in function add>  (x, {'a': (1+2j), 'b': slice(x, None, "
+		"None), 'c': b\"d\"})  {'e': <E.F: 1>}\n"
 		"output         output  output  ((x, [f]),)  {}\n";
 	for (uint32_t n = 0; n < sizeof graph; n++)
 		read(e, read_graph_text, (Str){graph, n});
@@ -407,25 +445,31 @@ static void every_prefix_is_survived(void **state)
 
 /* ---- tables ---- */
 
-#define HEAD                                                                                                           \
-	"opcode         name    target                                                  args        kwargs\n"             \
-	"-------------  ------  ------------------------------------------------------  ----------  --------\n"
+#define HEAD                                                                                       \
+	"opcode         name    target                                                  args        "  \
+	"kwargs\n"                                                                                     \
+	"-------------  ------  ------------------------------------------------------  ----------  "  \
+	"--------\n"
 
 static void a_table_of_2022(void **state)
 {
 	Env *e = *state;
 	table_is(e,
 	         " __compiled_fn_0 <eval_with_key>.1 " HEAD
-	         "placeholder    x       x                                                       ()          {}\n"
+	         "placeholder    x       x                                                       ()    "
+	         "      {}\n"
 	         "call_function  relu    <built-in method relu of type object at 0x7f50e89fc420>\n"
-	         "call_function  relu_1  <built-in method relu of type object at 0x7f50e89fc420>  (x,)       {}\n"
-	         "output         output  output                                                  ((relu_1,),)  {}\n"
+	         "call_function  relu_1  <built-in method relu of type object at 0x7f50e89fc420>  (x,) "
+	         "      {}\n"
+	         "output         output  output                                                  "
+	         "((relu_1,),)  {}\n"
 	         "\nanything\n",
 	         "  %x = placeholder x\n"
 	         "  %relu = unread \n"
 	         "  %relu_1 = call function torch.relu(%x)\n"
 	         "  return %relu_1\n");
-	complaint_is(e, 0, "<built-in method relu of type object at 0x7f50e89fc420>", "the row is cut off before its arguments");
+	complaint_is(e, 0, "<built-in method relu of type object at 0x7f50e89fc420>",
+	             "the row is cut off before its arguments");
 	const Graph *g = e->program.graphs.v[1];
 	assert_int_equal(g->inputs.n, 1);
 	const Output *o = &g->outputs.v[0];
@@ -434,7 +478,9 @@ static void a_table_of_2022(void **state)
 
 static void callees_that_print_as_objects(void **state)
 {
-#define OBJECT(t) HEAD "placeholder  x  x  ()  {}\ncall_function  f  " t "  (x, 'T')  {}\noutput  output  output  (f,)  {}\n"
+#define OBJECT(t)                                                                                  \
+	HEAD "placeholder  x  x  ()  {}\ncall_function  f  " t                                         \
+		 "  (x, 'T')  {}\noutput  output  output  (f,)  {}\n"
 	static const struct {
 		const char *text, *want;
 	} cases[] = {
@@ -444,33 +490,46 @@ static void callees_that_print_as_objects(void **state)
 		{OBJECT("<built-in function setitem>"), TARGETED("operator setitem(%x, 'T')")},
 		{OBJECT("<built-in function getattr>"), TARGETED("attr T(%x)")},
 		{OBJECT("<built-in function gelu>"), TARGETED("function torch._C._nn.gelu(%x, 'T')")},
-		{OBJECT("<built-in function _set_grad_enabled>"), TARGETED("function torch._C._set_grad_enabled(%x, 'T')")},
-		{OBJECT("<built-in function linalg_inv>"), TARGETED("function torch._C._linalg.linalg_inv(%x, 'T')")},
+		{OBJECT("<built-in function _set_grad_enabled>"),
+	     TARGETED("function torch._C._set_grad_enabled(%x, 'T')")},
+		{OBJECT("<built-in function linalg_inv>"),
+	     TARGETED("function torch._C._linalg.linalg_inv(%x, 'T')")},
 		{OBJECT("<built-in function trunc>"), TARGETED("function math.trunc(%x, 'T')")},
 		{OBJECT("<built-in function len>"), TARGETED("function len(%x, 'T')")},
 		{OBJECT("<function helper at 0x7f50e89fc420>"), TARGETED("function helper(%x, 'T')")},
-		{OBJECT("<function einsum at 0x7f50e89fc420>"), TARGETED("function torch.functional.einsum(%x, 'T')")},
+		{OBJECT("<function einsum at 0x7f50e89fc420>"),
+	     TARGETED("function torch.functional.einsum(%x, 'T')")},
 		{OBJECT("<function Tensor.split at 0x7f50e89fc420>"), TARGETED("method split(%x, 'T')")},
-		{OBJECT("<built-in method relu of type object at 0x7f50e89fc420>"), TARGETED("function torch.relu(%x, 'T')")},
-		{OBJECT("<function gelu at 0x7f50e89fc420>"), TARGETED("function torch.nn.functional.gelu(%x, 'T')")},
-		{OBJECT("<function f.<locals>.g at 0x7f50e89fc420>"), TARGETED("function f.<locals>.g(%x, 'T')")},
+		{OBJECT("<built-in method relu of type object at 0x7f50e89fc420>"),
+	     TARGETED("function torch.relu(%x, 'T')")},
+		{OBJECT("<function gelu at 0x7f50e89fc420>"),
+	     TARGETED("function torch.nn.functional.gelu(%x, 'T')")},
+		{OBJECT("<function f.<locals>.g at 0x7f50e89fc420>"),
+	     TARGETED("function f.<locals>.g(%x, 'T')")},
 		{OBJECT("aten.add.Tensor"), TARGETED("function torch.ops.aten.add.Tensor(%x, 'T')")},
-		{OBJECT("<OpOverload(op='aten.add', overload='Tensor')>"), TARGETED("function torch.ops.aten.add.Tensor(%x, 'T')")},
-		{OBJECT("<OpOverloadPacket(op='aten.add')>"), TARGETED("function torch.ops.aten.add(%x, 'T')")},
+		{OBJECT("<OpOverload(op='aten.add', overload='Tensor')>"),
+	     TARGETED("function torch.ops.aten.add.Tensor(%x, 'T')")},
+		{OBJECT("<OpOverloadPacket(op='aten.add')>"),
+	     TARGETED("function torch.ops.aten.add(%x, 'T')")},
 		{OBJECT("cond"), TARGETED("function torch.ops.higher_order.cond(%x, 'T')")},
 		{OBJECT("<class 'float'>"), TARGETED("function float(%x, 'T')")},
-		{OBJECT("<method 'add_' of 'torch._C._TensorBase' objects>"), TARGETED("method add_(%x, 'T')")},
-		{OBJECT("<slot wrapper '__add__' of 'torch._C.TensorBase' objects>"), TARGETED("method __add__(%x, 'T')")},
-		{OBJECT("<method 'append' of 'list' objects>"), TARGETED("function method 'append' of 'list' objects(%x, 'T')")},
+		{OBJECT("<method 'add_' of 'torch._C._TensorBase' objects>"),
+	     TARGETED("method add_(%x, 'T')")},
+		{OBJECT("<slot wrapper '__add__' of 'torch._C.TensorBase' objects>"),
+	     TARGETED("method __add__(%x, 'T')")},
+		{OBJECT("<method 'append' of 'list' objects>"),
+	     TARGETED("function method 'append' of 'list' objects(%x, 'T')")},
 		{OBJECT("<built-in method apply of FunctionMeta object at 0x55>"),
 	     TARGETED("function built-in method apply of FunctionMeta object(%x, 'T')")},
 	};
 	for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		table_is(*state, cases[i].text, cases[i].want);
 	table_is(*state,
-	         HEAD "placeholder  x  x  ()  {}\ncall_function  max_pool2d_1  <function boolean_dispatch.<locals>.fn at 0x7f>  (x,)  {}\n"
-	         "output  output  output  (max_pool2d_1,)  {}\n",
-	         "  %x = placeholder x\n  %max_pool2d_1 = call function torch.nn.functional.max_pool2d(%x)\n  return %max_pool2d_1\n");
+	         HEAD "placeholder  x  x  ()  {}\ncall_function  max_pool2d_1  <function "
+	              "boolean_dispatch.<locals>.fn at 0x7f>  (x,)  {}\n"
+	              "output  output  output  (max_pool2d_1,)  {}\n",
+	         "  %x = placeholder x\n  %max_pool2d_1 = call function "
+	         "torch.nn.functional.max_pool2d(%x)\n  return %max_pool2d_1\n");
 	assert_int_equal(((Env *)*state)->diags.unread.n, 0);
 }
 
@@ -480,11 +539,14 @@ static void values_of_a_table(void **state)
 		const char *text, *want;
 	} cases[] = {
 		{"(x, 'a  (b', \"it's\", b'q', 'c\\'d')", "%x, 'a  (b', 'it's', 'q', 'c\\'d'"},
-		{"(x, (1+2j), (-1.5-infj), -inf, nan, 1e-06, 2j)", "%x, add(1, 2j), sub(-1.5, infj), -inf, nan, 9.9999999999999995e-07, 2j"},
-		{"(x, slice(None, y, None), Ellipsis, [y, (x,)])", "%x, slice(None, %y, None), ..., [%y, (%x,)]"},
+		{"(x, (1+2j), (-1.5-infj), -inf, nan, 1e-06, 2j)",
+	     "%x, add(1, 2j), sub(-1.5, infj), -inf, nan, 9.9999999999999995e-07, 2j"},
+		{"(x, slice(None, y, None), Ellipsis, [y, (x,)])",
+	     "%x, slice(None, %y, None), ..., [%y, (%x,)]"},
 		{"(x, device(type='cuda', index=0), torch.float32, torch.Size([2, 3]))",
 	     "%x, device(type='cuda', index=0), torch.float32, torch.Size([2, 3])"},
-		{"(x, {'a': y, 'b': {1, 2}}, <Reduction.MEAN: 1>, <class 'int'>)", "%x, {'a': %y, 'b': [1, 2]}, Reduction.MEAN, int"},
+		{"(x, {'a': y, 'b': {1, 2}}, <Reduction.MEAN: 1>, <class 'int'>)",
+	     "%x, {'a': %y, 'b': [1, 2]}, Reduction.MEAN, int"},
 		{"(x, tensor([1., 2.]), Foo(a=y))", "%x, tensor([1, 2]), Foo(a=%y)"},
 		{"(x, y | x, [x > y])", "%x, ?(%y, %x), [?(%x, %y)]"},
 		{"(x, {'a': })", "%x, ?('a')"},
@@ -492,16 +554,24 @@ static void values_of_a_table(void **state)
 	};
 	Env *e = *state;
 	for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *text = str_to_c(&e->a, str_printf(&e->a,
-			HEAD "placeholder  x  x  ()  {}\nplaceholder  y  y  ()  {}\ncall_method  f  f  %s  {}\noutput  output  output  (f,)  {}\n",
-			cases[i].text));
-		char *want = str_to_c(&e->a, str_printf(&e->a, *cases[i].want
-			? "  %%x = placeholder x\n  %%y = placeholder y\n  %%f = call method f(%s)\n  return %%f\n"
-			: "  %%x = placeholder x\n  %%y = placeholder y\n  %%f = call method f%s\n  return %%f\n", cases[i].want));
+		char *text = str_to_c(
+			&e->a,
+			str_printf(&e->a,
+		               HEAD "placeholder  x  x  ()  {}\nplaceholder  y  y  ()  {}\ncall_method  f  "
+		                    "f  %s  {}\noutput  output  output  (f,)  {}\n",
+		               cases[i].text));
+		char *want = str_to_c(&e->a, str_printf(&e->a,
+		                                        *cases[i].want
+		                                            ? "  %%x = placeholder x\n  %%y = placeholder "
+		                                              "y\n  %%f = call method f(%s)\n  return %%f\n"
+		                                            : "  %%x = placeholder x\n  %%y = placeholder "
+		                                              "y\n  %%f = call method f%s\n  return %%f\n",
+		                                        cases[i].want));
 		table_is(e, text, want);
 	}
 	assert_int_equal(e->diags.unread.n, 0);
-	table_is(e, HEAD "call_method  f  f  ()  {'dim': 0, 'p': -1}\noutput  output  output  (f,)  {}\n",
+	table_is(e,
+	         HEAD "call_method  f  f  ()  {'dim': 0, 'p': -1}\noutput  output  output  (f,)  {}\n",
 	         "  %f = call method f(dim=0, p=-1)\n  return %f\n");
 }
 
@@ -555,13 +625,20 @@ static char *wrapped(Env *e, const char *text, uint32_t width, bool trimmed)
 static void wrapped_tables_are_joined(void **state)
 {
 	static const char text[] =
-		"opcode         name       target                                                   args                           kwargs\n"
-		"-------------  ---------  -------------------------------------------------------  -----------------------------  --------------\n"
-		"placeholder    x          x                                                        ()                             {}\n"
-		"call_function  relu       <built-in method relu of type object at 0x7f50e89fc420>  (x,)                           {}\n"
-		"call_function  getitem_1  <built-in function getitem>                              (relu, (slice(None, x, None),))  {}\n"
-		"call_method    view       view                                                     (getitem_1, 1, 1024, -1)       {'dtype': None}\n"
-		"output         output     output                                                   ((view, x),)                   {}\n";
+		"opcode         name       target                                                   args   "
+		"                        kwargs\n"
+		"-------------  ---------  -------------------------------------------------------  "
+		"-----------------------------  --------------\n"
+		"placeholder    x          x                                                        ()     "
+		"                        {}\n"
+		"call_function  relu       <built-in method relu of type object at 0x7f50e89fc420>  (x,)   "
+		"                        {}\n"
+		"call_function  getitem_1  <built-in function getitem>                              (relu, "
+		"(slice(None, x, None),))  {}\n"
+		"call_method    view       view                                                     "
+		"(getitem_1, 1, 1024, -1)       {'dtype': None}\n"
+		"output         output     output                                                   "
+		"((view, x),)                   {}\n";
 	static const char want[] =
 		"  %x = placeholder x\n"
 		"  %relu = call function torch.relu(%x)\n"
@@ -581,13 +658,12 @@ static void damaged_tables(void **state)
 {
 	Env *e = *state;
 	table_is(e,
-	         HEAD
-	         "placeholder    x       x       ()          {}\n"
-	         "call_method    f       view    (x, -1\n"
-	         "call_method    g       view    (f, 2)      {}\n"
-	         "call_method    h       view    (gone, g)   {}\n"
-	         "a warning\n"
-	         "output         output  output  ((h, g\n",
+	         HEAD "placeholder    x       x       ()          {}\n"
+	              "call_method    f       view    (x, -1\n"
+	              "call_method    g       view    (f, 2)      {}\n"
+	              "call_method    h       view    (gone, g)   {}\n"
+	              "a warning\n"
+	              "output         output  output  ((h, g\n",
 	         "  %x = placeholder x\n"
 	         "  %f = unread (%x)\n"
 	         "  %g = call method view(%f, 2)\n"
@@ -598,9 +674,11 @@ static void damaged_tables(void **state)
 	assert_true(e->program.graphs.v[1]->incomplete);
 	table_is(e, HEAD "placeholder  x  x  ()  {}\n", "  %x = placeholder x\n  return\n");
 	assert_true(e->program.graphs.v[2]->truncated);
-	read(e, read_graph_table, str_from_c(repeated(e, HEAD "call_method  f  f  ", "(", 100000, "\n")));
+	read(e, read_graph_table,
+	     str_from_c(repeated(e, HEAD "call_method  f  f  ", "(", 100000, "\n")));
 	read(e, read_graph_table, str_from_c(repeated(e, HEAD, "call_method  f  f  (x\n", 20000, "")));
-	read(e, read_graph_table, str_from_c(repeated(e, HEAD "call_method  f  f  (x, ", "'", 100001, "\n")));
+	read(e, read_graph_table,
+	     str_from_c(repeated(e, HEAD "call_method  f  f  (x, ", "'", 100001, "\n")));
 }
 
 /* ---- module trees ---- */
@@ -652,7 +730,8 @@ static void module_trees(void **state)
 	        "cond_true_0 GraphModule()\n");
 	tree_is(e, "GraphModule()\n  (a): B()\n", "");
 	tree_is(e, "", "");
-	tree_is(e, "GraphModule(\n  (0-9): 7 x A()\n  (a): 'x'\n", ""); /* numbers that do not agree, no class */
+	tree_is(e, "GraphModule(\n  (0-9): 7 x A()\n  (a): 'x'\n",
+	        ""); /* numbers that do not agree, no class */
 	assert_int_equal(e->diags.unread.n, 0);
 }
 

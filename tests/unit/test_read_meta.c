@@ -64,20 +64,31 @@ static void str_is(Env *e, Str got, const char *want)
 
 /* 2.13, training: strings with user source, both kinds of quotes, brackets and = in them. */
 static const char line_213[] =
-	"aot_config id: 7, fw_metadata=ViewAndMutationMeta(input_info=[InputAliasInfo(is_leaf=True, mutates_data=True, "
-	"mutates_metadata=False, mutations_hidden_from_autograd=False, mutations_under_no_grad_or_inference_mode=False, "
+	"aot_config id: 7, fw_metadata=ViewAndMutationMeta(input_info=[InputAliasInfo(is_leaf=True, "
+	"mutates_data=True, "
+	"mutates_metadata=False, mutations_hidden_from_autograd=False, "
+	"mutations_under_no_grad_or_inference_mode=False, "
 	"mutation_inductor_storage_resize=None, mutates_storage_metadata=False, requires_grad=False, "
-	"keep_input_mutations=True), InputAliasInfo(is_leaf=False, mutates_data=False, mutates_metadata=True, "
+	"keep_input_mutations=True), InputAliasInfo(is_leaf=False, mutates_data=False, "
+	"mutates_metadata=True, "
 	"mutations_hidden_from_autograd=True, mutations_under_no_grad_or_inference_mode=False, "
 	"mutation_inductor_storage_resize=False, mutates_storage_metadata=True, requires_grad=True, "
-	"keep_input_mutations=True)], output_info=[OutputAliasInfo(output_type=<OutputType.alias_of_input: 2>, "
-	"raw_type=<class 'torch._subclasses.functional_tensor.FunctionalTensor'>, base_idx=1, dynamic_dims={0, 1}, "
-	"requires_grad=True, requires_grad_for_backward=True, view_meta_sequence=ViewMetaSequence(slice_Tensor, detach)), "
-	"OutputAliasInfo(output_type=<OutputType.non_alias: 1>, raw_type=<class 'int'>, base_idx=None, dynamic_dims=set(), "
-	"requires_grad=False, functional_tensor=<torch._functorch.Eq object at 0x7f32>)], num_intermediate_bases=3, "
-	"keep_input_mutations=True, traced_tangents=[FakeTensor(..., size=(4, 8))], subclass_inp_meta=[PlainTensorMeta("
-	"unwrapped_idx=0, memory_format=None)], deterministic=False, tokens={}, tangent_source_stack_traces=['  File "
-	"\"/srv/a.py\", line 1\\n    x = F.gelu(lin(x), ]= \\'q\\'\\n', \"it's ) not_closed=(\", None]), inner_meta="
+	"keep_input_mutations=True)], "
+	"output_info=[OutputAliasInfo(output_type=<OutputType.alias_of_input: 2>, "
+	"raw_type=<class 'torch._subclasses.functional_tensor.FunctionalTensor'>, base_idx=1, "
+	"dynamic_dims={0, 1}, "
+	"requires_grad=True, requires_grad_for_backward=True, "
+	"view_meta_sequence=ViewMetaSequence(slice_Tensor, detach)), "
+	"OutputAliasInfo(output_type=<OutputType.non_alias: 1>, raw_type=<class 'int'>, base_idx=None, "
+	"dynamic_dims=set(), "
+	"requires_grad=False, functional_tensor=<torch._functorch.Eq object at 0x7f32>)], "
+	"num_intermediate_bases=3, "
+	"keep_input_mutations=True, traced_tangents=[FakeTensor(..., size=(4, 8))], "
+	"subclass_inp_meta=[PlainTensorMeta("
+	"unwrapped_idx=0, memory_format=None)], deterministic=False, tokens={}, "
+	"tangent_source_stack_traces=['  File "
+	"\"/srv/a.py\", line 1\\n    x = F.gelu(lin(x), ]= \\'q\\'\\n', \"it's ) not_closed=(\", "
+	"None]), inner_meta="
 	"ViewAndMutationMeta(input_info=[], output_info=[])";
 
 static void a_line_of_2_13(void **state)
@@ -123,9 +134,12 @@ static void other_versions(void **state)
 {
 	Env *e = *state;
 	/* 2.0 */
-	const AotMeta *m = good(e, "ViewAndMutationMeta(input_info=[InputAliasInfo(is_leaf=True, mutates_data=True, mutates_metadata=False)], "
-	                           "output_info=[OutputAliasInfo(output_type=<OutputType.is_input: 3>, base_idx=0)], "
-	                           "requires_grad_info=[False, True], num_intermediate_bases=0, keep_input_mutations=False)");
+	const AotMeta *m = good(
+		e,
+		"ViewAndMutationMeta(input_info=[InputAliasInfo(is_leaf=True, mutates_data=True, "
+		"mutates_metadata=False)], "
+		"output_info=[OutputAliasInfo(output_type=<OutputType.is_input: 3>, base_idx=0)], "
+		"requires_grad_info=[False, True], num_intermediate_bases=0, keep_input_mutations=False)");
 	assert_int_equal(m->aot_id, 0);
 	assert_int_equal(m->inputs[0].mutates_storage_metadata, META_UNKNOWN);
 	assert_int_equal(m->outputs[0].type, AOT_OUTPUT_IS_INPUT);
@@ -133,7 +147,8 @@ static void other_versions(void **state)
 	assert_int_equal(m->outputs[0].raw_type.n, 0);
 	assert_int_equal(m->keep_input_mutations, META_NO);
 	/* 2.6, is_train; no inputs, no outputs */
-	m = good(e, "ViewAndMutationMeta(input_info=[], output_info=[], num_intermediate_bases=0, is_train=True)");
+	m = good(e, "ViewAndMutationMeta(input_info=[], output_info=[], num_intermediate_bases=0, "
+	            "is_train=True)");
 	assert_int_equal(m->ninputs, 0);
 	assert_int_equal(m->is_train, META_YES);
 	assert_int_equal(m->keep_input_mutations, META_UNKNOWN);
@@ -142,7 +157,8 @@ static void other_versions(void **state)
 	m = good(e, "ViewAndMutationMeta(input_info=[InputAliasInfo(is_leaf=True,\n"
 	            "                                              mutates_data=False,\n"
 	            "                                              mutates_metadata=True)],\n"
-	            "                    output_info=[OutputAliasInfo(output_type=<OutputType.unsafe_view_alias: 7>,\n"
+	            "                    "
+	            "output_info=[OutputAliasInfo(output_type=<OutputType.unsafe_view_alias: 7>,\n"
 	            "                                                 raw_type=<class 'x.Y'>,\n"
 	            "                                                 base_idx=None)],\n"
 	            "                    num_intermediate_bases=0,\n"
@@ -152,9 +168,12 @@ static void other_versions(void **state)
 	assert_int_equal(m->inputs[0].mutates_metadata, META_YES);
 	assert_int_equal(m->outputs[0].type, AOT_OUTPUT_UNSAFE_VIEW);
 	/* subclasses; types as numbers and names, and one that no version has */
-	m = good(e, "ViewAndMutationMeta(input_info=[], output_info=[OutputAliasInfo(output_type=6, base_idx=1), OutputAliasInfo("
-	            "output_type=OutputType.custom_function_view), OutputAliasInfo(output_type=<OutputType.new: 12>)], "
-	            "subclass_inp_meta=[SubclassCreationMeta(flat_tensor_start_idx=0, attrs={'a': PlainTensorMeta(unwrapped_idx=1)})])");
+	m = good(e, "ViewAndMutationMeta(input_info=[], output_info=[OutputAliasInfo(output_type=6, "
+	            "base_idx=1), OutputAliasInfo("
+	            "output_type=OutputType.custom_function_view), "
+	            "OutputAliasInfo(output_type=<OutputType.new: 12>)], "
+	            "subclass_inp_meta=[SubclassCreationMeta(flat_tensor_start_idx=0, attrs={'a': "
+	            "PlainTensorMeta(unwrapped_idx=1)})])");
 	assert_true(m->subclasses);
 	assert_int_equal(m->outputs[0].type, AOT_OUTPUT_BASE_IS_OUTPUT);
 	assert_int_equal(m->outputs[1].type, AOT_OUTPUT_CUSTOM_FUNCTION_VIEW);
@@ -168,14 +187,20 @@ static void what_cannot_be_read(void **state)
 {
 	Env *e = *state;
 	bad(e, "", "no ViewAndMutationMeta(...) in what begins like AOT metadata");
-	bad(e, "aot_config id: 0, fw_metadata=None", "no ViewAndMutationMeta(...) in what begins like AOT metadata");
+	bad(e, "aot_config id: 0, fw_metadata=None",
+	    "no ViewAndMutationMeta(...) in what begins like AOT metadata");
 	bad(e, "ViewAndMutationMeta(", "the AOT metadata ends early");
-	bad(e, "ViewAndMutationMeta(input_info=[InputAliasInfo(is_leaf=True", "the AOT metadata ends early");
-	bad(e, "ViewAndMutationMeta(input_info=[], output_info=[], tokens={'a", "the AOT metadata ends early");
-	bad(e, "ViewAndMutationMeta(input_info=[])", "the AOT metadata has no list of inputs or none of outputs");
+	bad(e, "ViewAndMutationMeta(input_info=[InputAliasInfo(is_leaf=True",
+	    "the AOT metadata ends early");
+	bad(e, "ViewAndMutationMeta(input_info=[], output_info=[], tokens={'a",
+	    "the AOT metadata ends early");
+	bad(e, "ViewAndMutationMeta(input_info=[])",
+	    "the AOT metadata has no list of inputs or none of outputs");
 	bad(e, "ViewAndMutationMeta()", "the AOT metadata has no list of inputs or none of outputs");
-	bad(e, "ViewAndMutationMeta(input_info=[Other(a=1)], output_info=[])", "a list of the AOT metadata has a form of no known version");
-	bad(e, "ViewAndMutationMeta(input_info=None, output_info=[])", "a list of the AOT metadata has a form of no known version");
+	bad(e, "ViewAndMutationMeta(input_info=[Other(a=1)], output_info=[])",
+	    "a list of the AOT metadata has a form of no known version");
+	bad(e, "ViewAndMutationMeta(input_info=None, output_info=[])",
+	    "a list of the AOT metadata has a form of no known version");
 	const Unread *u = &e->diags.unread.v[0];
 	assert_memory_equal(e->text.s.p + (u->span.at - PLACE), "None", u->span.end - u->span.at);
 	for (uint32_t n = 0; n < sizeof line_213; n++)
@@ -185,7 +210,8 @@ static void what_cannot_be_read(void **state)
 static void hostile_lengths(void **state)
 {
 	Env *e = *state;
-	static const char *const what[] = {"(", "[", "<", "'", "\"", ",", "=", "\\", ")", "a=", "InputAliasInfo(", "<a: 1>, "};
+	static const char *const what[] = {
+		"(", "[", "<", "'", "\"", ",", "=", "\\", ")", "a=", "InputAliasInfo(", "<a: 1>, "};
 	for (uint32_t i = 0; i < sizeof what / sizeof *what; i++) {
 		Buf b = {.a = &e->a};
 		buf_add(&b, S("ViewAndMutationMeta(input_info=["));
