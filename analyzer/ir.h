@@ -155,6 +155,7 @@ typedef struct Frame {
 	FileId dump;
 	uint32_t at, end;    /* header line in the dump */
 	ArtifactId artifact;
+	struct Code *code;   /* bytecode.h; NULL when nothing of the listing could be read */
 } Frame;
 
 typedef struct Program {

@@ -37,6 +37,8 @@ void read_graph_table(Reader *r, ArtifactId id, const Artifact *art, const Text 
 void read_module_tree(Reader *r, ArtifactId id, const Artifact *art, const Text *text);
 /* Header of a bytecode listing: a frame. */
 void read_frame_header(Reader *r, ArtifactId id, const Artifact *art);
+/* A bytecode listing: a frame with its code, and one for each nested code object that dis.dis printed below it. */
+void read_bytecode(Reader *r, ArtifactId id, const Artifact *art, const Text *text);
 
 /* Sets what a graph inherits from its artifact: name, stage, compile id, process, versions, header place. */
 void reader_graph_from(Reader *r, Graph *g, ArtifactId id, const Artifact *art);

@@ -86,11 +86,9 @@ static void read_artifact(Run *r, Reader *rd, ArtifactId id)
 		[ART_GRAPH_TEXT] = read_graph_text,
 		[ART_GRAPH_TABLE] = read_graph_table,
 		[ART_MODULE_TREE] = read_module_tree,
+		[ART_BYTECODE_ORIGINAL] = read_bytecode,
+		[ART_BYTECODE_MODIFIED] = read_bytecode,
 	};
-	if (art->kind == ART_BYTECODE_ORIGINAL || art->kind == ART_BYTECODE_MODIFIED) {
-		read_frame_header(rd, id, art);
-		return;
-	}
 	if (!readers[art->kind] && art->kind != ART_AOT_METADATA)
 		return;
 	ArenaMark mark = arena_mark(&r->scratch);
