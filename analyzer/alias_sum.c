@@ -294,7 +294,7 @@ static void add_write(Flow *f, InputSummary *in, const WriteEvent *w, const Reac
 	Write x = {.node = w->node, .certainty = certainty, .metadata = w->metadata};
 	Str cond = r->v.v[i].edge ? memory_condition(&f->m, r, i, f->keep) : (Str){0};
 	if (certainty == TRI_MAY)
-		x.condition = cond.n && w->cond.n
+		x.condition = cond.n && w->cond.n && !str_has(cond, w->cond)
 		                  ? str_printf(f->keep, STR_FMT " and " STR_FMT, STR_ARG(cond), STR_ARG(w->cond))
 		              : cond.n ? cond
 		                       : w->cond;

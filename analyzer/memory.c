@@ -88,6 +88,8 @@ Str memory_condition(const Memory *m, const Reached *r, uint32_t i, Arena *a)
 	uint32_t steps = 0;
 	for (; r->v.v[i].edge; i = r->v.v[i].from) {
 		Str c = m->edges.v[r->v.v[i].edge].cond;
+		if (str_has(buf_str(&b), c))
+			continue;
 		if (++steps > 4) {
 			buf_add(&b, S(" and further conditions"));
 			break;

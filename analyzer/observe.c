@@ -40,6 +40,8 @@ static Str operator_text(const Observe *o, const Node *n)
 	Str t = name_of(o, n->target);
 	if (n->kind == NK_PLACEHOLDER || n->kind == NK_GET_ATTR)
 		return (Str){0};
+	if (n->kind == NK_UNREAD)
+		return S("a line that could not be read");
 	if (n->callee == CALLEE_OPERATOR && str_eq(t, S("setitem")))
 		return S("x[...] = v");
 	if (n->callee == CALLEE_OPERATOR && str_eq(t, S("getitem")))
@@ -149,9 +151,20 @@ static unsigned contracts_of(Keep keep, bool blocks_replay)
 	return c;
 }
 
-static Severity severity(const Observe *o, Tri certainty, Keep keep, bool blocks_replay, bool *quiet)
+/* Does the answer rest on a line that could not be read? GL901 tells of that; here it is worth a note. */
+static bool through_unread(const Observe *o, const Hop *chain, uint32_t n, NodeId by)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (chain[i].node.i && graph_node(o->g, chain[i].node)->kind == NK_UNREAD)
+			return true;
+	return by.i && graph_node(o->g, by)->kind == NK_UNREAD;
+}
+
+static Severity severity(const Observe *o, Tri certainty, Keep keep, bool blocks_replay, bool unread, bool *quiet)
 {
 	*quiet = false;
+	if (unread)
+		return SEV_NOTE;
 	if (o->contract == CONTRACT_STRICT)
 		return certainty == TRI_MUST ? SEV_ERROR : SEV_WARNING;
 	if (o->contract == CONTRACT_CUDAGRAPHS && blocks_replay)
@@ -195,7 +208,8 @@ static void boundary_step(Observe *o, Finding *f, uint32_t j)
 static void output_aliases_input(Observe *o, uint32_t j, const OutputSummary *s)
 {
 	bool attr = s->kind == ALIAS_VIEW_OF_ATTR, may = s->certainty == TRI_MAY, quiet;
-	Severity sev = severity(o, s->certainty, KEEP_OUTPUT_INPUT, !attr, &quiet);
+	Severity sev = severity(o, s->certainty, KEEP_OUTPUT_INPUT, !attr, through_unread(o, s->chain, s->nchain, s->node),
+	                        &quiet);
 	if (sev == SEV_NONE)
 		return;
 	Finding *f = finding(o, S("GL101"), sev, alias_span(o, s, j), alias_node(o, s));
@@ -218,7 +232,8 @@ static void output_aliases_input(Observe *o, uint32_t j, const OutputSummary *s)
 static void outputs_share(Observe *o, uint32_t j, const OutputSummary *s)
 {
 	bool may = s->certainty == TRI_MAY, quiet;
-	Severity sev = severity(o, s->certainty, KEEP_OUTPUT_OUTPUT, false, &quiet);
+	Severity sev = severity(o, s->certainty, KEEP_OUTPUT_OUTPUT, false, through_unread(o, s->chain, s->nchain, s->node),
+	                        &quiet);
 	if (sev == SEV_NONE || !s->nof)
 		return;
 	Finding *f = finding(o, S("GL102"), sev, alias_span(o, s, j), alias_node(o, s));
@@ -266,9 +281,11 @@ static void written(Observe *o, const InputSummary *in, bool metadata, int32_t i
 {
 	Tri certainty = metadata ? in->metadata : in->data;
 	const Write *w = settling_write(in, metadata);
+	if (certainty == TRI_NO || !w)
+		return;
 	bool quiet;
-	Severity sev = severity(o, certainty, KEEP_INPUT_WRITES, !attr.i, &quiet);
-	if (certainty == TRI_NO || !w || sev == SEV_NONE)
+	Severity sev = severity(o, certainty, KEEP_INPUT_WRITES, !attr.i, through_unread(o, w->chain, w->nchain, w->node), &quiet);
+	if (sev == SEV_NONE)
 		return;
 	Finding *f = finding(o, metadata ? S("GL104") : S("GL103"), sev, node_span(o->g, w->node), w->node);
 	f->variant = str_printf(o->d->a, "%s-%s", certainty == TRI_MAY ? "may" : "must", attr.i ? "attribute" : "input");

@@ -55,7 +55,8 @@ void reader_graph_from(Reader *r, Graph *g, ArtifactId id, const Artifact *art)
 	g->file = art->file;
 	g->at = art->at;
 	g->end = art->end;
-	g->name = sym_intern(names, name);
+	/* code finds its name in its class line; the other prints have none */
+	g->name = sym_intern(names, name.n || art->kind == ART_GRAPH_CODE ? name : S("forward"));
 	g->stage = stage_of_name(name, art->tag);
 	if (g->stage == STAGE_FX && art->prefix != PREFIX_NONE)
 		g->stage = STAGE_DYNAMO;

@@ -85,7 +85,7 @@ static void writes_are_named_by_the_second_statement(void **state)
 	                   "    l /= 4.0;  q: \"f32[2]\" = l\n"
 	                   "    return (x, y, q)\n"));
 	has(&f, "%iadd = call operator iadd(%x, 1) [augmented]");
-	has(&f, "%setitem = call operator setitem(%y, (0, slice(None, 2, None), Ellipsis), %iadd)");
+	has(&f, "%setitem = call operator setitem(%y, (0, slice(None, 2, None), ...), %iadd)");
 	has(&f, "%q = call operator itruediv(%l, 4) : f32[2] [augmented]");
 	has(&f, "return %iadd, %y, %q");
 	done(&f);
