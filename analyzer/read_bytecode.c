@@ -149,9 +149,10 @@ typedef struct Listing {
 	VEC(RawGuard) guards;
 	bool labels;      /* jumps by label */
 	bool open;        /* the argument of the last instruction is not closed */
+	bool may_go_on;   /* it may go on in the next lines: a constant whose repr has newlines */
 	bool in_table;    /* below ExceptionTable: */
 	bool damaged;
-	uint32_t open_at; /* where that argument begins in the text */
+	uint32_t repr_at; /* where that argument begins in the text */
 	uint32_t line;    /* current source line */
 } Listing;
 
@@ -190,6 +191,13 @@ static void unread(Listing *ls, uint32_t at, uint32_t end, const char *why)
 	diag_unread(ls->r->diags, text_span(ls->text, at, end), "%s", why);
 }
 
+static bool is_constant(Str op)
+{
+	uint32_t n;
+	const OpRow *row = op_rows(op, &n);
+	return row && (row->act == ACT_CONST || row->act == ACT_KW_NAMES || (row->act == ACT_RETURN && row->k));
+}
+
 static void add_instruction(Listing *ls, const Line *l, uint32_t at, uint32_t end)
 {
 	RawIns i = {.op = l->op, .arg = l->arg, .has_arg = l->has_arg, .repr = l->repr, .label = l->label,
@@ -208,7 +216,8 @@ static void add_instruction(Listing *ls, const Line *l, uint32_t at, uint32_t en
 	i.to = jump_target(ls, l->repr);
 	VEC_PUSH(ls->r->scratch, &ls->ins, i);
 	ls->open = l->open;
-	ls->open_at = l->open ? (uint32_t)(l->repr.p - ls->text->s.p) : 0;
+	ls->may_go_on = l->open || (l->repr.n && is_constant(l->op));
+	ls->repr_at = l->repr.n ? (uint32_t)(l->repr.p - ls->text->s.p) : 0;
 	ls->in_table = false;
 }
 
@@ -216,8 +225,9 @@ static void add_instruction(Listing *ls, const Line *l, uint32_t at, uint32_t en
 static void go_on(Listing *ls, uint32_t end)
 {
 	RawIns *last = &ls->ins.v[ls->ins.n - 1];
-	Str repr = str_rtrim(str_sub(ls->text->s, ls->open_at, end));
-	if (str_ends(repr, S(")")))
+	Str repr = str_rtrim(str_sub(ls->text->s, ls->repr_at, end));
+	ls->open = !str_ends(repr, S(")"));
+	if (!ls->open)
 		repr.n--;
 	last->repr = repr;
 	last->end = text_offset(ls->text, end);
@@ -232,7 +242,7 @@ static void add_gap(Listing *ls, uint32_t at, uint32_t end)
 {
 	RawIns gap = {.gap = true, .line = ls->line, .at = text_offset(ls->text, at), .end = text_offset(ls->text, end)};
 	VEC_PUSH(ls->r->scratch, &ls->ins, gap);
-	ls->open = false;
+	ls->open = ls->may_go_on = false;
 	unread(ls, at, end, "instructions are left out here");
 }
 
@@ -259,10 +269,10 @@ static void read_line(Listing *ls, uint32_t at, uint32_t end)
 		add_instruction(ls, &l, at + (uint32_t)(t.p - s.p), at + (uint32_t)(t.p - s.p) + t.n);
 	} else if (str_eq(t, S("ExceptionTable:"))) {
 		ls->in_table = true;
-		ls->open = false;
+		ls->open = ls->may_go_on = false;
 	} else if (ls->in_table && parse_guard(t, &g)) {
 		VEC_PUSH(ls->r->scratch, &ls->guards, g);
-	} else if (ls->open) {
+	} else if (ls->may_go_on) {
 		go_on(ls, end);
 	} else if (is_elision(t)) {
 		add_gap(ls, at, end);
