@@ -71,7 +71,25 @@ typedef struct LocalNote {
 	Sym what;             /* operator or body name */
 } LocalNote;
 
+/* Where the memory of a node's result comes from, for passes that run the graph again. */
+typedef struct NodeFrom {
+	NodeId node;      /* the argument; 0: the result is new memory, or no tensor */
+	Tri shares;       /* MUST, or MAY on condition `why` */
+	bool same_object; /* the argument itself, not a view of it */
+	Str why;          /* condition or reason */
+} NodeFrom;
+
+/* A write by a node into the value of one of its arguments, in program order. */
+typedef struct NodeWrite {
+	NodeId node, through; /* through 0: into something that no argument names */
+	Tri certainty;
+	bool metadata;
+} NodeWrite;
+
 typedef struct Summary {
+	NodeFrom *from;         /* by NodeId */
+	NodeWrite *node_writes;
+	uint32_t nnode_writes;
 	OutputSummary *outputs; /* parallel to Graph.outputs */
 	InputSummary *inputs;   /* parallel to Graph.inputs */
 	AttrSummary *attrs;

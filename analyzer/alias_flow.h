@@ -39,12 +39,7 @@ typedef struct Flow {
 	VEC(uint32_t) attr_obj;
 	uint32_t *input_obj; /* by input */
 	uint8_t *indexed;    /* by NodeId: some later x[0] takes an element of it */
-	struct FlowFrom {    /* by NodeId: the argument whose memory the result is in, and why; for the evidence */
-		NodeId node;
-		Tri shares;
-		bool same_object;
-		Str why;
-	} *from;
+	NodeFrom *from;      /* by NodeId: becomes Summary.from */
 	bool annotated;      /* the printing has annotations: a node without one is no single tensor */
 	Summary *s;
 	Arena *keep, *scratch;

@@ -21,7 +21,7 @@ static bool chain_by_nodes(Flow *f, NodeId at, NodeId root, Hop **out, uint32_t 
 {
 	VEC(Hop) up = {0};
 	while (at.i) {
-		const struct FlowFrom *w = &f->from[at.i];
+		const NodeFrom *w = &f->from[at.i];
 		VEC_PUSH(f->scratch, &up, ((Hop){.node = at, .shares = w->node.i ? w->shares : TRI_MUST, .same_object = w->same_object, .why = w->why}));
 		if (at.i == root.i)
 			break;
@@ -362,8 +362,19 @@ static void data_write(Flow *f, const WriteEvent *w)
 	}
 }
 
+static void keep_writes(Flow *f)
+{
+	f->s->nnode_writes = f->m.writes.n;
+	f->s->node_writes = NEW_N(f->keep, NodeWrite, f->m.writes.n + 1);
+	for (uint32_t i = 0; i < f->m.writes.n; i++) {
+		const WriteEvent *w = &f->m.writes.v[i];
+		f->s->node_writes[i] = (NodeWrite){w->node, w->through, w->certainty, w->metadata};
+	}
+}
+
 static void writes(Flow *f)
 {
+	keep_writes(f);
 	f->s->inputs = NEW_N(f->keep, InputSummary, f->g->inputs.n + 1);
 	for (uint32_t i = 0; i < f->g->inputs.n; i++)
 		f->s->inputs[i].tensor = f->values[f->g->inputs.v[i].i].kind == VALUE_TENSOR;
@@ -397,7 +408,7 @@ Summary *alias_graph(const AliasCtx *c, const Graph *g)
 	memory_init(&f.m, c->scratch);
 	f.values = NEW_N(c->scratch, Value, g->nodes.n);
 	f.indexed = NEW_N(c->scratch, uint8_t, g->nodes.n);
-	f.from = arena_array(c->scratch, g->nodes.n, sizeof *f.from);
+	f.from = f.s->from = NEW_N(c->keep, NodeFrom, g->nodes.n);
 	f.input_obj = NEW_N(c->scratch, uint32_t, g->inputs.n + 1);
 	flow_run(&f);
 	outputs(&f);
