@@ -272,10 +272,10 @@ static void read_line(Listing *ls, uint32_t at, uint32_t end)
 		ls->open = ls->may_go_on = false;
 	} else if (ls->in_table && parse_guard(t, &g)) {
 		VEC_PUSH(ls->r->scratch, &ls->guards, g);
+	} else if (is_elision(t) && !ls->open) {
+		add_gap(ls, at, end);
 	} else if (ls->may_go_on) {
 		go_on(ls, end);
-	} else if (is_elision(t)) {
-		add_gap(ls, at, end);
 	} else if (ls->ins.n || !is_header(t)) {
 		unread(ls, at, end, ls->in_table ? "a row of the exception table" : "a line of bytecode that is no instruction");
 	}
