@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT
+ * sim: one run of a captured program over value numbers: frames by the machine, graphs by their summaries,
+ * tensors by storages whose elements carry terms, Python objects by a heap. Two runs that differ in one cut are
+ * compared by what they observe (verdict.h). Everything of a run lives in its arena. */
+#ifndef GRAPHLINT_SIM_H
+#define GRAPHLINT_SIM_H
+
+#include "base.h"
+#include "config.h"
+#include "types.h"
+#include "ir.h"
+#include "facts.h"
+#include "shapes.h"
+#include "infer.h"
+#include "bytecode.h"
+#include "machine.h"
+#include "term.h"
+#include "alias.h"
+
+/* A value of the heap; what the machine moves. 0 is none. */
+typedef uint32_t Ref;
+
+typedef enum HeapKind {
+	HK_NONE,
+	HK_UNKNOWN,  /* anything: of hidden code, or not understood. term: its value number */
+	HK_CONST,    /* None, Ellipsis, strings, bytes, True and False are numbers. name: its text as printed */
+	HK_NUMBER,   /* int, float, bool. term; known and num where it is a plain integer */
+	HK_TENSOR,   /* tensor: index into Sim.tensors. The Ref is the Python object: two Refs may name one tensor only if they are one */
+	HK_LIST, HK_TUPLE, HK_SET, /* items */
+	HK_DICT,     /* items: key, value, key, value ... in order of insertion */
+	HK_SLICE,    /* items: start, stop, step */
+	HK_RANGE,    /* items: start, stop, step (numbers) */
+	HK_OBJECT,   /* attributes made when first asked for: self, modules, user objects. name: origin for messages */
+	HK_NAME,     /* a global or dotted name that is no value of its own: torch.relu, print, __compiled_fn_3. name */
+	HK_METHOD,   /* a: self, name: method */
+	HK_FUNCTION, /* made by MAKE_FUNCTION or found as a code constant: name: its code's name; a: code, b: closure tuple, c: defaults */
+	HK_CODE,     /* name: code's name; num: first line; text in repr */
+	HK_CELL,     /* a: content, 0 empty */
+	HK_ITER,     /* a: container, num: next position */
+	HK_EXCEPTION /* name: class; items: arguments */
+} HeapKind;
+
+typedef struct HeapAttr {
+	Sym name;
+	Ref value; /* 0: deleted */
+} HeapAttr;
+
+typedef struct HeapObj {
+	uint8_t kind;     /* HeapKind */
+	bool known;       /* HK_NUMBER: num is its value. HK_UNKNOWN: surely no tensor and holds none */
+	bool root;        /* existed before the run: argument, module, global: observed at the end */
+	bool opened;      /* an unknown list or dict: its items are not all known */
+	bool escaped;     /* hidden code has seen it and may have kept it */
+	Sym name;
+	Str repr;
+	TermId term;
+	int64_t num;
+	uint32_t tensor;
+	Ref a, b, c;
+	VEC(Ref) items;
+	VEC(HeapAttr) attrs;
+	uint64_t origin;  /* stable name, equal in compared runs: for fresh terms of what is found in it */
+} HeapObj;
+
+/* Elements in memory. Up to SIM_SMALL of them each has its term; larger ones are a whole and parts written since. */
+enum { SIM_SMALL = 4096, SIM_DIMS = 12 };
+
+typedef struct SimPart {
+	uint64_t place;   /* hash of offset, sizes, strides, or of the way a view was made */
+	bool known;       /* offset, sizes and strides are known */
+	int64_t offset;
+	uint32_t ndim;
+	int64_t size[SIM_DIMS], stride[SIM_DIMS];
+	TermId term;
+} SimPart;
+
+typedef struct SimStore {
+	uint32_t n;       /* elements of a small one; 0 large or unknown */
+	TermId *e;
+	int64_t total;    /* elements of a large one; 0 unknown */
+	TermId whole;
+	bool coarse;      /* made from a mixture: a part of it may not depend on all that whole does */
+	VEC(SimPart) parts; /* newest last */
+	uint64_t origin;
+	uint32_t touched; /* writes so far */
+} SimStore;
+
+/* A tensor object: a view of a store. set_ and resize_ change it in place. */
+typedef struct SimTensor {
+	uint32_t store;
+	uint32_t ndim;
+	int64_t size[SIM_DIMS], stride[SIM_DIMS], offset;
+	bool sized;       /* sizes are known */
+	bool placed;      /* offset and strides too */
+	uint32_t numel;   /* of a small one */
+	uint32_t *idx;    /* small: element of the store of each element, row-major */
+	uint64_t place;   /* large: hash of the way from the store to here */
+	DType dtype;
+	Sym device;
+	Ref self;         /* its object */
+	bool needs_grad;
+	uint64_t version; /* metadata writes so far */
+} SimTensor;
+
+/* What is cut: every call of a graph hands out a copy of one output, or gets a copy of one input. */
+typedef struct SimCut {
+	GraphId graph; /* 0: nothing is cut */
+	int32_t output, input; /* the other is -1 */
+} SimCut;
+
+/* What hidden code does, the same in all runs that are compared. */
+typedef enum Assume {
+#define ASSUME(id, word) ASSUME_##id,
+#include "assumes.def"
+#undef ASSUME
+	ASSUME_N
+} Assume;
+
+/* Reads and writes of the memory on both sides of a cut, for the evidence. */
+typedef struct SimTouch {
+	uint32_t store;
+	bool write;
+	bool cut_side;   /* the store of the copy */
+	Span where;
+	Str what;        /* operator or call */
+	GraphId graph;   /* 0: in a frame */
+	NodeId node;
+} SimTouch;
+
+typedef struct SimPrinted {
+	TermId term;
+} SimPrinted;
+
+/* A call that the driver has to make: Host.call answered VALUE_LATER. */
+typedef struct SimCall {
+	uint32_t frame;       /* Program.frames index + 1; 0: by function value below */
+	Sym name;             /* __resume_at_100_3, torch_dynamo_resume_in_f_at_14, or a user function's name */
+	Ref fn;               /* HK_FUNCTION with its closure, HK_METHOD of a user's object, or 0 */
+	const Ref *args;      /* positional */
+	uint32_t nargs;
+	const Sym *names;     /* of the last nnames arguments; NULL none */
+	uint32_t nnames;
+	bool resume;
+} SimCall;
+
+typedef struct Sim {
+	/* read only */
+	const Program *p;
+	Types *t;
+	Facts *f;
+	const Shapes *shapes;
+	const NodeTypes *const *types;   /* by GraphId */
+	const Summary *const *summaries; /* by GraphId */
+	Names *names;
+	Terms *terms;                    /* shared by compared runs */
+	/* this run */
+	Arena *a, *scratch;
+	SimCut cut;
+	Assume assume;
+	VEC(HeapObj) heap;     /* slot 0 unused */
+	VEC(SimTensor) tensors; /* slot 0 unused */
+	VEC(SimStore) stores;  /* slot 0 unused */
+	Map globals;           /* Sym -> Ref */
+	Map site_count;        /* site -> times seen */
+	VEC(SimPrinted) printed;
+	VEC(Ref) escaped;      /* values that hidden code got and may keep */
+	VEC(Ref) roots;        /* objects that existed before: arguments, self, modules, globals */
+	VEC(SimTouch) touches;
+	uint32_t cut_old, cut_new; /* stores on both sides of the cut, once it was made */
+	bool cut_made;
+	SimCall call;          /* with VALUE_LATER */
+	uint64_t frame_site;   /* of the running frame: part of every site */
+	Span here;             /* place in the dump of what runs */
+	bool hidden_seen;      /* hidden code got a tensor on this path */
+	bool unsure;           /* something was approximated so that nothing can be concluded from a difference */
+	bool stopped;          /* the run could not go on */
+	Str why;
+	uint64_t steps, max_steps;
+} Sim;
+
+/* ---- heap (sim_heap.c) ---- */
+Ref sim_new(Sim *s, HeapKind kind);
+HeapObj *sim_obj(Sim *s, Ref r);                 /* good until the next sim_new */
+Ref sim_const(Sim *s, Str text);                 /* HK_CONST, one per text: None is None */
+Ref sim_none(Sim *s);
+Ref sim_int(Sim *s, int64_t v);
+Ref sim_bool(Sim *s, bool v);
+Ref sim_number(Sim *s, TermId term);             /* known when the term is a plain integer */
+Ref sim_name(Sim *s, Sym dotted);                /* HK_NAME, one per name */
+Ref sim_list(Sim *s, HeapKind kind, const Ref *v, uint32_t n);
+Ref sim_unknown(Sim *s, uint64_t origin);        /* HK_UNKNOWN with a fresh term */
+Ref sim_object(Sim *s, Sym name, uint64_t origin);
+Ref sim_get_attr(Sim *s, Ref o, Sym name);       /* an attribute as it is, or as it was before the run: then made, by origin */
+void sim_set_attr(Sim *s, Ref o, Sym name, Ref v);
+bool sim_is_tensor(const Sim *s, Ref r);
+/* A name for a place of execution, equal in the runs that are compared: frame, instruction, how often it was there. */
+uint64_t sim_site(Sim *s, uint64_t instruction);
+/* Gives up: nothing can be concluded from this run. */
+void sim_stop(Sim *s, Str why);
+
+/* ---- tensors (sim_tensor.c) ---- */
+/* A tensor that existed before the run: contents are fresh terms by origin. `type` may be 0 (nothing known). */
+Ref sim_root_tensor(Sim *s, TypeId type, uint64_t origin);
+/* A new tensor with a store of its own; terms NULL: fresh by origin. */
+Ref sim_new_tensor(Sim *s, TypeId type, const TermId *terms, uint64_t origin);
+Ref sim_clone(Sim *s, Ref tensor);               /* own store, same contents, sizes, strides */
+TermId sim_content(Sim *s, Ref tensor);          /* one term for all it holds now, sizes included */
+bool sim_share(const Sim *s, Ref a, Ref b);      /* one store */
+Tri sim_overlap(Sim *s, Ref a, Ref b);           /* elements in common? */
+TypeId sim_type(Sim *s, Ref tensor);             /* concrete type for infer */
+
+/* ---- graphs and operators (sim_graph.c) ---- */
+/* Runs a captured graph on values; the result is a tuple, or the bare value where the graph returns one. */
+Ref sim_graph(Sim *s, GraphId id, const Ref *args, uint32_t n);
+/* Runs one operator eagerly, as frames do between graphs: callee as in ir.h, arguments with self first; names[i] is
+ * the keyword of argument i or 0. Gives what it returns; an operator without facts counts as hidden code. */
+Ref sim_operator(Sim *s, Callee callee, Str target, const Ref *args, const Sym *names, uint32_t n);
+/* item(), int(x), float(x), bool(x): the number that a tensor gives. */
+Ref sim_item(Sim *s, Ref tensor);
+/* Code that the dump does not show gets these values: does what the run assumes. Gives what it returns. */
+Ref sim_hidden(Sim *s, Str what, const Ref *args, uint32_t n);
+
+/* ---- frames (sim_host.c) ---- */
+/* The host that runs bytecode over the heap; ctx is the Sim. */
+extern const Host sim_host;
+
+#endif
