@@ -405,7 +405,8 @@ Code *code_build(Arena *a, Names *names, const RawIns *ins, uint32_t n, const Ra
                  bool labels, uint32_t *fault)
 {
 	Code *c = NEW(a, Code);
-	*c = (Code){.a = a, .labels = labels, .ins = NEW_N(a, Ins, n)};
+	*c = (Code){.a = a, .labels = labels, .ins = NEW_N(a, Ins, n), .enter = sym_intern(names, S("__enter__")),
+	            .exit = sym_intern(names, S("__exit__"))};
 	*fault = INS_NONE;
 	set_versions(c, versions_of_all(ins, n, labels));
 	VarTable vars = {.c = c, .names = names, .by_index = {.a = a}};

@@ -127,6 +127,7 @@ typedef struct Code {
 	Guard *guards;      /* in the order printed: the first that covers an instruction counts */
 	uint32_t nguards;
 	uint32_t nfree;     /* COPY_FREE_VARS */
+	Sym enter, exit;    /* "__enter__", "__exit__" */
 	PyVersion lo, hi;   /* versions that could have printed it */
 	PyVersion python;   /* the one it is read as */
 	bool labels;        /* jumps by label: 3.13 and later */
