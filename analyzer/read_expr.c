@@ -624,7 +624,8 @@ static void finish(ExprCtx *x, ExprFrame f)
 			x->stack.v[i].field = f.field;
 		return;
 	}
-	Val v = inner(x, (PyKind)f.kind, x->stack.v + f.base, x->stack.n - f.base, f.at, f.end);
+	uint32_t n = x->stack.n - f.base;
+	Val v = inner(x, (PyKind)f.kind, n ? x->stack.v + f.base : NULL, n, f.at, f.end); /* no offset to a NULL stack */
 	v.field = f.field;
 	x->stack.n = f.base;
 	VEC_PUSH(x->scratch, &x->stack, v);
