@@ -33,7 +33,8 @@ static uint64_t limit_of(uint64_t limit)
 
 static Str too_large(Arena *a, uint64_t limit)
 {
-	return str_printf(a, "larger than the limit of %llu bytes, was not read", (unsigned long long)limit);
+	return str_printf(a, "larger than the limit of %llu bytes, was not read",
+	                  (unsigned long long)limit);
 }
 
 /* ---- gzip ---- */
@@ -56,8 +57,8 @@ static void zfree(voidpf a, voidpf p)
 
 typedef enum Unpacked { UNPACK_ALL, UNPACK_BROKEN, UNPACK_TOO_LARGE } Unpacked;
 
-/* Unpacks all members. Writes to out[0..cap), or only counts when out is NULL. *n: bytes that came out.
- * Memory for the decoder is given back. */
+/* Unpacks all members. Writes to out[0..cap), or only counts when out is NULL. *n: bytes that
+ * came out. Memory for the decoder is given back. */
 static Unpacked unpack(Arena *a, Str packed, char *out, uint64_t cap, uint64_t *n)
 {
 	ArenaMark mark = arena_mark(a);
@@ -91,7 +92,8 @@ static Unpacked unpack(Arena *a, Str packed, char *out, uint64_t cap, uint64_t *
 	return rc == Z_STREAM_END ? UNPACK_ALL : UNPACK_BROKEN;
 }
 
-/* Two passes, one that counts: memory is what comes out, and a bomb is refused before it is written down. */
+/* Two passes, one that counts: memory is what comes out, and a bomb is refused before it is
+ * written down. */
 static bool gunzip(Sources *t, Str *bytes, uint64_t limit, Str *damage, Str *why)
 {
 	uint64_t n;
@@ -132,8 +134,8 @@ static uint32_t unit16(Str b, uint32_t at, bool big)
 	return big ? (uint32_t)x << 8 | y : (uint32_t)y << 8 | x;
 }
 
-/* Decodes what follows the BOM; an unpaired surrogate or half a unit at the end becomes U+FFFD. Only counts
- * when out is NULL. */
+/* Decodes what follows the BOM; an unpaired surrogate or half a unit at the end becomes U+FFFD.
+ * Only counts when out is NULL. */
 static uint64_t decode16(Str b, bool big, char *out)
 {
 	uint64_t n = 0;
@@ -163,7 +165,8 @@ static bool decode(Sources *t, Str *bytes, uint64_t limit, bool *was_utf16, Str 
 		*bytes = str_sub(b, 3, b.n);
 		return true;
 	}
-	bool little = b.n >= 2 && memcmp(b.p, "\xff\xfe", 2) == 0, big = b.n >= 2 && memcmp(b.p, "\xfe\xff", 2) == 0;
+	bool little = b.n >= 2 && memcmp(b.p, "\xff\xfe", 2) == 0,
+		 big = b.n >= 2 && memcmp(b.p, "\xfe\xff", 2) == 0;
 	if (!little && !big)
 		return true;
 	uint64_t n = decode16(b, big, NULL);
@@ -244,8 +247,8 @@ static int64_t read_some(int fd, char *p, uint64_t cap)
 	return (int64_t)n;
 }
 
-/* All bytes of fd, at most `limit`. The size that the system tells is only where reading begins: a log may grow,
- * and a pipe has none. */
+/* All bytes of fd, at most `limit`. The size that the system tells is only where reading begins:
+ * a log may grow, and a pipe has none. */
 static bool read_all(Arena *a, int fd, uint64_t limit, Str *out, Str *why)
 {
 	struct stat st;

@@ -14,7 +14,7 @@ typedef struct Source {
 	uint32_t nlines;
 	bool named;      /* named on the command line, not found by walking */
 	bool was_utf16, was_gzip, has_nul;
-	Str damage;      /* why the text is not all that was meant ("packed data ends early"); empty: nothing known */
+	Str damage;      /* why the text is not all that was meant; empty: nothing known */
 } Source;
 
 typedef struct Sources {
@@ -27,12 +27,13 @@ typedef struct LineCol {
 } LineCol;
 
 void sources_init(Sources *t, Arena *a);
-/* Takes bytes that are in memory; decodes UTF-16 with BOM and gzip, drops a BOM. `bytes` must live as
- * long as the table when nothing has to be decoded. `limit`: most bytes after unpacking, 0 none.
- * Returns 0 and sets *why when the bytes cannot be taken (too large, broken gzip). What could be unpacked of
- * a gzip stream that breaks off is taken, and Source.damage says so. */
+/* Takes bytes that are in memory; decodes UTF-16 with BOM and gzip, drops a BOM. `bytes` must
+ * live as long as the table when nothing has to be decoded. `limit`: most bytes after unpacking,
+ * 0 none. Returns 0 and sets *why when the bytes cannot be taken (too large, broken gzip). What
+ * could be unpacked of a gzip stream that breaks off is taken, and Source.damage says so. */
 FileId sources_add_bytes(Sources *t, Str path, Str bytes, uint64_t limit, Str *why);
-/* Reads a file (or standard input when path is "-", then named `shown`). Same errors, and those of the system. */
+/* Reads a file (or standard input when path is "-", then named `shown`). Same errors, and those
+ * of the system. */
 FileId sources_add_file(Sources *t, Str path, Str shown, uint64_t limit, Str *why);
 const Source *source_get(const Sources *t, FileId f);
 LineCol source_line_col(const Source *s, uint32_t offset);

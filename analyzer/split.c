@@ -7,9 +7,10 @@
 #include "split_lines.h"
 
 enum {
-	RECORDS_OPEN = 64,     /* records that may be open at once: threads, ranks and artifacts that take turns */
+	RECORDS_OPEN =
+		64, /* records that may be open at once: threads, ranks and artifacts that take turns */
 	BLOCK_LINES = 1 << 12, /* free text is cut at headers when it is longer than this */
-	PID_MOST = 1 << 26     /* larger numbers are thread ids (PyTorch 2.3 to 2.5), which are addresses */
+	PID_MOST = 1 << 26 /* larger numbers are thread ids (PyTorch 2.3 to 2.5), which are addresses */
 };
 
 Str artifact_kind_name(ArtifactKind k)
@@ -50,10 +51,10 @@ void artifacts_init(Artifacts *t, Arena *a)
 typedef struct Record {
 	Mark mark;
 	Str label;
-	uint64_t key;      /* hash of what record_is compares */
-	uint32_t touched;  /* line number when the last line came */
+	uint64_t key; /* hash of what record_is compares */
+	uint32_t touched; /* line number when the last line came */
 	bool open, joined; /* joined: some line has several pieces */
-	bool skipped;      /* nothing in it can be an artifact: its lines are not kept */
+	bool skipped; /* nothing in it can be an artifact: its lines are not kept */
 	VEC(Piece) pieces;
 	Str frame_name, frame_file; /* see Block */
 	uint32_t frame_line;
@@ -75,7 +76,7 @@ typedef struct Splitter {
 	VEC(Record) records;
 	VEC(Process) processes; /* slot 0: not known */
 	Map process_at;
-	uint32_t last;          /* record of the line before, plus 1 */
+	uint32_t last; /* record of the line before, plus 1 */
 	uint32_t clock;
 	uint32_t seen[sizeof styles / sizeof *styles]; /* lines of each prefix style */
 } Splitter;
@@ -94,11 +95,13 @@ static uint64_t record_key(const Mark *m, Str label)
 static bool record_is(const Record *r, const Mark *m, Str label)
 {
 	bool same = r->open && r->mark.every == m->every && str_eq(r->label, label);
-	return same && (!m->every || (str_eq(r->mark.number, m->number) && str_eq(r->mark.tag, m->tag) &&
-	                              str_eq(r->mark.trace, m->trace) && str_eq(r->mark.rank, m->rank)));
+	return same &&
+	       (!m->every || (str_eq(r->mark.number, m->number) && str_eq(r->mark.tag, m->tag) &&
+	                      str_eq(r->mark.trace, m->trace) && str_eq(r->mark.rank, m->rank)));
 }
 
-/* The open record that a line may belong to: by rank, process or thread, artifact and trace id; free text by label. */
+/* The open record that a line may belong to: by rank, process or thread, artifact and trace id;
+ * free text by label. */
 static Record *record_find(Splitter *s, const Mark *m, Str label)
 {
 	if (s->last && record_is(&s->records.v[s->last - 1], m, label))
@@ -153,7 +156,8 @@ static VersionSpan span_and(VersionSpan a, VersionSpan b)
 	return r.hi && r.lo > r.hi ? a : r; /* they contradict one another: the first counts */
 }
 
-/* Since 2.8 graphs have a UUID behind their number: __compiled_fn_2_9dd0b50c_71a6_4de7_bed3_ffa13c188107 */
+/* Since 2.8 graphs have a UUID behind their number:
+ * __compiled_fn_2_9dd0b50c_71a6_4de7_bed3_ffa13c188107 */
 static bool has_uuid(Str name)
 {
 	static const Str shape = STR_INIT("_xxxxxxxx_xxxx_xxxx_xxxx_xxxxxxxxxxxx");
@@ -185,8 +189,9 @@ static VersionSpan span_of(const Splitter *s, const Artifact *a)
 	VersionSpan v = span_and(styles[a->prefix].torch, a->torch);
 	Str head = str_sub(s->src->text, a->at, a->end);
 	for (uint32_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-		bool has = signs[i].at == SIGN_TAG ? str_eq(a->tag, signs[i].text)
-		           : str_starts(signs[i].at == SIGN_HEAD_START ? head : a->name, signs[i].text);
+		bool has = signs[i].at == SIGN_TAG
+		               ? str_eq(a->tag, signs[i].text)
+		               : str_starts(signs[i].at == SIGN_HEAD_START ? head : a->name, signs[i].text);
 		if (has)
 			v = span_and(v, signs[i].torch);
 	}
@@ -237,33 +242,52 @@ static bool is_torn_end(const Splitter *s, const Artifact *a)
 	return p->src + p->n == t.n;
 }
 
+/* What the artifacts from index `from` on have in common: process and versions. */
+static void record_finish(Splitter *s, const Record *r, uint32_t from)
+{
+	if (s->out->v.n == from)
+		return;
+	Process *p = process_of(s, process_text(s, &r->mark, r->label));
+	for (uint32_t i = from; i < s->out->v.n; i++) {
+		Artifact *a = &s->out->v.v[i];
+		a->process = p->name;
+		a->open_end |= is_torn_end(s, a);
+		a->torch = span_of(s, a);
+		p->torch = span_and(p->torch, a->torch);
+	}
+	p->torch = span_and(p->torch, span_of_mark(&r->mark));
+}
+
 static void record_close(Splitter *s, Record *r)
 {
 	if (!r->open)
 		return;
 	r->open = false;
-	if (r->pieces.n && !r->skipped) {
-		Process *p = process_of(s, process_text(s, &r->mark, r->label));
+	if (r->pieces.n) {
+		ArenaMark mark = arena_mark(s->scratch);
 		Block b = {
-			.out = s->out, .src = s->src, .file = s->file, .scratch = s->scratch, .piece = r->pieces.v, .special = s->special,
-			.whole = r->mark.every, .mark = r->mark, .process = p->name,
-			.frame_name = r->frame_name, .frame_file = r->frame_file, .frame_line = r->frame_line, .title = r->title,
+			.out = s->out,
+			.src = s->src,
+			.file = s->file,
+			.scratch = s->scratch,
+			.piece = r->pieces.v,
+			.special = s->special,
+			.whole = r->mark.every,
+			.mark = r->mark,
+			.frame_name = r->frame_name,
+			.frame_file = r->frame_file,
+			.frame_line = r->frame_line,
+			.title = r->title,
 		};
 		b.start = line_starts(s, r, &b.n);
 		uint32_t from = s->out->v.n;
 		block_cut(&b);
+		arena_rewind(s->scratch, mark);
 		r->frame_name = b.frame_name;
 		r->frame_file = b.frame_file;
 		r->frame_line = b.frame_line;
 		r->title = b.title;
-		for (uint32_t i = from; i < s->out->v.n; i++) {
-			Artifact *a = &s->out->v.v[i];
-			a->open_end |= is_torn_end(s, a);
-			a->torch = span_of(s, a);
-			p->torch = span_and(p->torch, a->torch);
-		}
-		if (s->out->v.n > from)
-			p->torch = span_and(p->torch, span_of_mark(&r->mark));
+		record_finish(s, r, from);
 	}
 	r->pieces.n = 0;
 	r->joined = false;
@@ -291,7 +315,12 @@ static Record *record_slot(Splitter *s)
 static Record *record_open(Splitter *s, const Mark *m, Str label)
 {
 	Record *r = record_slot(s);
-	*r = (Record){.mark = *m, .label = label, .key = record_key(m, label), .open = true, .pieces = r->pieces, .title = title_none};
+	*r = (Record){.mark = *m,
+	              .label = label,
+	              .key = record_key(m, label),
+	              .open = true,
+	              .pieces = r->pieces,
+	              .title = title_none};
 	r->pieces.n = 0;
 	r->skipped = m->every && (m->structured || (m->artifact && tag_role(m->tag) == TAG_SKIP));
 	s->last = (uint32_t)(r - s->records.v) + 1;
@@ -325,12 +354,9 @@ static bool begins_record(Str text)
 	case HEAD_OUTPUT:
 	case HEAD_OUTPUT_PATH:
 	case HEAD_BYTECODE:
-	case HEAD_SIDE:
-		return true;
-	case HEAD_GUARDS:
-		return str_starts(text, S("GUARDS:"));
-	default:
-		return false;
+	case HEAD_SIDE: return true;
+	case HEAD_GUARDS: return str_starts(text, S("GUARDS:"));
+	default: return false;
 	}
 }
 
@@ -391,8 +417,8 @@ static int by_place(const void *x, const void *y)
 	return a->end < b->end ? -1 : a->end > b->end;
 }
 
-/* Free text is of the program that wrote the rest of the file: by the prefix style when there is one, else by what any part
- * of it says. */
+/* Free text is of the program that wrote the rest of the file: by the prefix style when there is
+ * one, else by what any part of it says. */
 static VersionSpan span_of_file(const Splitter *s)
 {
 	VersionSpan v = s->processes.v[0].torch;
@@ -424,13 +450,19 @@ static void finish(Splitter *s, uint32_t from)
 	}
 }
 
-void split_source(Artifacts *t, const Sources *sources, FileId file, const Config *cfg, Diags *diags)
+void split_source(Artifacts *t, const Sources *sources, FileId file, const Config *cfg,
+                  Diags *diags)
 {
 	(void)cfg;
 	Arena scratch = arena_new(t->a->budget);
 	const Source *src = source_get(sources, file);
 	LineReader lines = lines_new(src, &scratch);
-	Splitter s = {.out = t, .scratch = &scratch, .src = src, .file = file, .special = lines.special, .process_at = {.a = &scratch}};
+	Splitter s = {.out = t,
+	              .scratch = &scratch,
+	              .src = src,
+	              .file = file,
+	              .special = lines.special,
+	              .process_at = {.a = &scratch}};
 	uint32_t from = t->v.n;
 	VEC_PUSH(&scratch, &s.processes, ((Process){0}));
 	for (LogLine *l; lines_next(&lines, &l); s.clock++) {
@@ -447,7 +479,8 @@ void split_source(Artifacts *t, const Sources *sources, FileId file, const Confi
 	finish(&s, from);
 	t->torch_lines += lines.torch_lines;
 	if (src->damage.n && diags)
-		diag_truncated(diags, (Span){file, src->text.n, src->text.n}, STR_FMT, STR_ARG(src->damage));
+		diag_truncated(diags, (Span){file, src->text.n, src->text.n}, STR_FMT,
+		               STR_ARG(src->damage));
 	arena_free(&scratch);
 }
 
@@ -486,7 +519,8 @@ void split_dump(const Artifacts *t, const Sources *sources, Buf *out)
 		const Artifact *a = &t->v.v[i];
 		const Source *src = source_get(sources, a->file);
 		const Piece *first = &a->pieces[0], *last = &a->pieces[a->npieces - 1];
-		uint32_t from = source_line_col(src, first->src).line, to = source_line_col(src, last->src).line;
+		uint32_t from = source_line_col(src, first->src).line,
+				 to = source_line_col(src, last->src).line;
 		buf_add(out, src->path);
 		buf_printf(out, ":%u-%u: ", from, to);
 		buf_add(out, artifact_kind_name(a->kind));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * split: one input -> artifacts. Knows log prefixes of every generation, records, foreign lines and the
- * headers by which each kind of artifact begins; knows nothing of what is inside. */
+ * split: one input -> artifacts. Knows log prefixes of every generation, records, foreign lines
+ * and the headers by which each kind of artifact begins; knows nothing of what is inside. */
 #ifndef GRAPHLINT_SPLIT_H
 #define GRAPHLINT_SPLIT_H
 
@@ -26,7 +26,7 @@ typedef enum PrefixStyle {
 	PREFIX_2_1,       /* [date] [0/0] torch._dynamo....__graph_code: [DEBUG], every line; also 2.2 */
 	PREFIX_2_3,       /* V1201 02:01:38.906000 8725 file:line] [0/0_1] [__graph_code], every line */
 	PREFIX_FORMAT,    /* TORCH_LOGS_FORMAT, pytest's captured log: first line only */
-	PREFIX_DEBUG_LOG  /* [aot_autograd.py:1321 DEBUG], first line only: aot_model___N_debug.log of 2.0 to 2.2 */
+	PREFIX_DEBUG_LOG  /* [aot_autograd.py:1321 DEBUG], first line only: debug logs of 2.0 to 2.2 */
 } PrefixStyle;
 Str prefix_style_name(PrefixStyle p);
 
@@ -34,7 +34,7 @@ Str prefix_style_name(PrefixStyle p);
 typedef struct Piece {
 	uint32_t src;
 	uint32_t n : 31;
-	uint32_t joins : 1; /* goes on with the line of the piece before: a terminal wrapped it, or a writer tore it */
+	uint32_t joins : 1; /* goes on with the line of the piece before: it was wrapped or torn */
 } Piece;
 
 typedef struct Artifact {
@@ -67,11 +67,12 @@ typedef struct Artifacts {
 } Artifacts;
 
 void artifacts_init(Artifacts *t, Arena *a);
-/* Cuts one source into artifacts and appends them. Text that belongs to no artifact is foreign and not an error.
- * Damage inside a recognised artifact is told through diags. */
+/* Cuts one source into artifacts and appends them. Text that belongs to no artifact is foreign
+ * and not an error. Damage inside a recognised artifact is told through diags. */
 void split_source(Artifacts *t, const Sources *sources, FileId file, const Config *cfg, Diags *diags);
-/* The body of an artifact as clean text: its lines joined with '\n', ANSI codes (whole, or with the ESC lost) dropped, no-break
- * spaces, tabs in the indentation and HTML entities replaced, lost indentation put back, with the way back to the source. */
+/* The body of an artifact as clean text: its lines joined with '\n', ANSI codes (whole, or with
+ * the ESC lost) dropped, no-break spaces, tabs in the indentation and HTML entities replaced,
+ * lost indentation put back, with the way back to the source. */
 Text artifact_text(const Artifact *art, const Sources *sources, Arena *scratch);
 /* The stable text of --dump=split: a line per artifact. */
 void split_dump(const Artifacts *t, const Sources *sources, Buf *out);

@@ -5,7 +5,7 @@
 #include "split_text.h"
 
 enum {
-	BREAK_MOST = 400,      /* lines of a graph break's text */
+	BREAK_MOST = 400, /* lines of a graph break's text */
 	GUARDS_MOST = 1 << 20,
 	SIGNATURE_MOST = 1 << 16
 };
@@ -57,9 +57,9 @@ Str block_line(Block *b, uint32_t i)
 	View *v = &b->view[b->next_view++ % VIEWS];
 	ArenaMark mark = arena_mark(b->scratch);
 	Clean c = {.tab = CLEAN_TAB, .a = b->scratch};
-	bool fits = v->cap > s.n; /* then the segments are all that is taken from the arena */
+	char *had = v->buf;
 	clean_line(b, i, &c, v);
-	if (fits && c.p == v->buf)
+	if (c.p == had) /* then the segments are all that was taken */
 		arena_rewind(b->scratch, mark);
 	v->line = i + 1;
 	v->s = (Str){c.p, c.n};
@@ -144,11 +144,12 @@ static void set_place(Block *b, Artifact *a, uint32_t line)
 
 Artifact *block_add(Block *b, ArtifactKind kind, uint32_t header, const Extent *e)
 {
-	Artifact a = {.kind = kind, .file = b->file, .process = b->process};
+	Artifact a = {.kind = kind, .file = b->file};
 	uint32_t end = e->end;
 	while (end > e->from + 1 && is_empty_line(b, end - 1))
 		end--;
-	/* the prefix of a first line belongs to what begins there, or one line on: TRACED GRAPH stands before its graph */
+	/* the prefix of a first line belongs to what begins there, or one line on: TRACED GRAPH
+	 * stands before its graph */
 	Str first;
 	line_indent(block_line(b, 0), &first);
 	bool own = b->whole || header == 0 || (header <= 2 && head_of(first) == HEAD_TRACED);
@@ -180,7 +181,8 @@ static Head head_by_word(Str s)
 #undef HEAD
 	};
 	for (uint32_t i = 0; i < sizeof heads / sizeof *heads; i++)
-		if (s.p[0] == heads[i].text.p[0] && (heads[i].whole ? str_eq(s, heads[i].text) : str_starts(s, heads[i].text)))
+		if (s.p[0] == heads[i].text.p[0] &&
+		    (heads[i].whole ? str_eq(s, heads[i].text) : str_starts(s, heads[i].text)))
 			return heads[i].head;
 	return HEAD_NONE;
 }
@@ -204,14 +206,26 @@ Head head_of(Str s)
 		return HEAD_NONE;
 	switch (s.p[0]) {
 	case '=':
-		return (str_starts(s, S("===== ")) && str_ends(s, S(" ====="))) || (str_starts(s, S("====== ")) && str_ends(s, S(" ======")))
-		       ? HEAD_NAME : HEAD_NONE;
-	case '-':
-		return str_starts(s, S("---")) && str_ends(s, S(" graph---")) ? HEAD_DDP : HEAD_NONE;
+		return (str_starts(s, S("===== ")) && str_ends(s, S(" ====="))) ||
+		               (str_starts(s, S("====== ")) && str_ends(s, S(" ======")))
+		           ? HEAD_NAME
+		           : HEAD_NONE;
+	case '-': return str_starts(s, S("---")) && str_ends(s, S(" graph---")) ? HEAD_DDP : HEAD_NONE;
 	case '%':
-	case ' ':
-		return HEAD_NONE;
-	case 'T': case 'G': case 'R': case '(': case 'a': case 'O': case 'E': case 'M': case 'W': case 'U': case '#': case '`': case '~': {
+	case ' ': return HEAD_NONE;
+	case 'T':
+	case 'G':
+	case 'R':
+	case '(':
+	case 'a':
+	case 'O':
+	case 'E':
+	case 'M':
+	case 'W':
+	case 'U':
+	case '#':
+	case '`':
+	case '~': {
 		if (code_is_header(s))
 			return HEAD_BYTECODE;
 		Head h = head_by_word(s);
@@ -223,17 +237,16 @@ Head head_of(Str s)
 		if (str_starts(s, S("graph(")) && str_ends(s, S("):")))
 			return HEAD_GRAPH;
 		break;
-	case 'd':
-		return fx_def_line(s, &open) ? HEAD_DEF : HEAD_NONE;
-	default:
-		break;
+	case 'd': return fx_def_line(s, &open) ? HEAD_DEF : HEAD_NONE;
+	default: break;
 	}
 	char last = s.p[s.n - 1];
 	if (last == ':')
 		return fx_class_line(s, &before, &name, &at) ? HEAD_CLASS : HEAD_NONE;
 	if (last == 's' && str_ends(s, S(" kwargs"))) {
 		uint32_t op = str_find(s, S("opcode "), 0);
-		bool first = op < s.n && (!op || s.p[op - 1] == ' ') && str_starts(str_ltrim(str_sub(s, op + 7, s.n)), S("name "));
+		bool first = op < s.n && (!op || s.p[op - 1] == ' ') &&
+		             str_starts(str_ltrim(str_sub(s, op + 7, s.n)), S("name "));
 		return first ? HEAD_TABLE : HEAD_NONE;
 	}
 	return HEAD_NONE;
@@ -241,7 +254,8 @@ Head head_of(Str s)
 
 bool head_is_hard(Head h)
 {
-	return h != HEAD_NONE && h != HEAD_CLASS && h != HEAD_DEF && h != HEAD_SIDE && h != HEAD_OUTPUT_PATH;
+	return h != HEAD_NONE && h != HEAD_CLASS && h != HEAD_DEF && h != HEAD_SIDE &&
+	       h != HEAD_OUTPUT_PATH;
 }
 
 TagRole tag_role(Str tag)
@@ -269,7 +283,8 @@ void title_name(Title *t, Block *b, Str text)
 	bool compiled = str_starts(last, S("__compiled_fn_")) || str_starts(last, S("compiled_fn_"));
 	t->name = block_keep(b, compiled ? last : text);
 	t->name_line = compiled && last.n < text.n ? block_keep(b, text) : (Str){0};
-	bool aot = str_starts(text, S("Forward")) || str_starts(text, S("Backward")) || str_starts(text, S("Joint"));
+	bool aot = str_starts(text, S("Forward")) || str_starts(text, S("Backward")) ||
+	           str_starts(text, S("Joint"));
 	if (aot && last.n < 10 && str_to_u32(last, &t->aot_id))
 		t->aot_id++;
 }
@@ -286,7 +301,8 @@ static Head head_at(Block *b, uint32_t i, Str *t, uint32_t *col)
 static bool is_graph_name(Str t)
 {
 	uint32_t blank = str_find_char(t, ' ', 0);
-	return str_starts(t, S("__compiled_fn_")) && str_starts(str_sub(t, blank + 1, t.n), S("<eval_with_key>"));
+	return str_starts(t, S("__compiled_fn_")) &&
+	       str_starts(str_sub(t, blank + 1, t.n), S("<eval_with_key>"));
 }
 
 /* Lines up to the next header, or up to the line for which `until` says so. */
@@ -296,7 +312,8 @@ typedef struct Span2 {
 	bool seen; /* of the functions below: what has to come before the end */
 } Span2;
 
-static uint32_t lines_until(Block *b, uint32_t i, uint32_t most, bool (*ends)(Span2 *s, Str line, Str t, uint32_t col))
+static uint32_t lines_until(Block *b, uint32_t i, uint32_t most,
+                            bool (*ends)(Span2 *s, Str line, Str t, uint32_t col))
 {
 	Span2 s = {b, i, false};
 	uint32_t k = i + 1;
@@ -304,7 +321,8 @@ static uint32_t lines_until(Block *b, uint32_t i, uint32_t most, bool (*ends)(Sp
 		Str t;
 		uint32_t col;
 		Head h = head_at(b, k, &t, &col);
-		if ((head_is_hard(h) && !(h == HEAD_GUARDS && k <= i + 2)) || is_graph_name(t))
+		if ((head_is_hard(h) && !(h == HEAD_GUARDS && k <= i + 2)) || h == HEAD_CLASS ||
+		    is_graph_name(t))
 			break;
 		if (ends(&s, block_line(b, k), t, col))
 			break;
@@ -313,12 +331,14 @@ static uint32_t lines_until(Block *b, uint32_t i, uint32_t most, bool (*ends)(Sp
 }
 
 /* A record whose lines all have the prefix ends where they end. */
-static uint32_t lines_of(Block *b, uint32_t i, uint32_t most, bool (*ends)(Span2 *s, Str line, Str t, uint32_t col))
+static uint32_t lines_of(Block *b, uint32_t i, uint32_t most,
+                         bool (*ends)(Span2 *s, Str line, Str t, uint32_t col))
 {
 	return b->whole ? b->n : lines_until(b, i, most, ends);
 }
 
-/* 2022: " - ", lines with 12 blanks; 2.1: one expression a line; 2.4 and later: "+- KIND: ..." below "| ". */
+/* 2022: " - ", lines with 12 blanks; 2.1: one expression a line; 2.4 and later: "+- KIND: ..."
+ * below "| ". */
 static bool guards_end(Span2 *s, Str line, Str t, uint32_t col)
 {
 	if (!t.n)
@@ -365,7 +385,8 @@ static bool signature_end(Span2 *s, Str line, Str t, uint32_t col)
 	(void)s;
 	(void)line;
 	(void)col;
-	return str_starts(t, S("Range constraints:")) || str_starts(t, S("Symbol to range:")) || str_starts(t, S("Equality constraints:"));
+	return str_starts(t, S("Range constraints:")) || str_starts(t, S("Symbol to range:")) ||
+	       str_starts(t, S("Equality constraints:"));
 }
 
 /* The brackets of "GraphSignature(" close where a line at the margin ends. */
@@ -430,7 +451,9 @@ static uint32_t cut_signature(Block *b, uint32_t i, const Title *title, Artifact
 	line_indent(block_line(b, i), &t);
 	bool block = str_eq(t, S("Graph signature:")) || str_eq(t, S("Graph Signature:"));
 	bool inside = title->exported || str_starts(t, S("Graph "));
-	uint32_t end = b->whole ? b->n : lines_until(b, i, SIGNATURE_MOST, inside ? signature_end : constructor_end);
+	uint32_t end =
+		b->whole ? b->n
+				 : lines_until(b, i, SIGNATURE_MOST, inside ? signature_end : constructor_end);
 	if (inside && !b->whole && end == b->n && !block)
 		end = i + 1;
 	add_lines(b, ART_EXPORT_SIGNATURE, i, end, a);
@@ -464,12 +487,10 @@ static uint32_t cut_plain(Block *b, Head h, uint32_t i, const Title *title)
 		return end;
 	case HEAD_OUTPUT:
 		return add_lines(b, ART_OUTPUT_CODE, i, lines_of(b, i, GUARDS_MOST, output_end), &a);
-	case HEAD_SIGNATURE:
-		return cut_signature(b, i, title, &a);
+	case HEAD_SIGNATURE: return cut_signature(b, i, title, &a);
 	case HEAD_SIDE:
 		return add_lines(b, ART_SIDE_EFFECTS, i, lines_of(b, i, BREAK_MOST, indented_end), &a);
-	default:
-		return i + 1;
+	default: return i + 1;
 	}
 }
 
@@ -494,8 +515,9 @@ static uint32_t cut_sizes(Block *b, uint32_t i)
 /* "# inputs" of a printed signature, alone in a file. */
 static bool is_signature_start(Block *b, uint32_t i, Str t)
 {
-	static const Str kinds[] = {STR_INIT("PARAMETER"), STR_INIT("BUFFER"), STR_INIT("CONSTANT_TENSOR"), STR_INIT("USER_INPUT"),
-	                            STR_INIT("CUSTOM_OBJ"), STR_INIT("TOKEN")};
+	static const Str kinds[] = {STR_INIT("PARAMETER"),       STR_INIT("BUFFER"),
+	                            STR_INIT("CONSTANT_TENSOR"), STR_INIT("USER_INPUT"),
+	                            STR_INIT("CUSTOM_OBJ"),      STR_INIT("TOKEN")};
 	if (!str_eq(t, S("# inputs")) || i + 1 >= b->n)
 		return false;
 	Str next;
@@ -528,7 +550,8 @@ static uint32_t cut_other(Block *b, uint32_t i, Str t, Title *title)
 		return i + 1;
 	}
 	if (is_signature_start(b, i, t)) {
-		uint32_t end = add_lines(b, ART_EXPORT_SIGNATURE, i, lines_until(b, i, SIGNATURE_MOST, never), &a);
+		uint32_t end =
+			add_lines(b, ART_EXPORT_SIGNATURE, i, lines_until(b, i, SIGNATURE_MOST, never), &a);
 		a->tag = S("ExportedProgram");
 		return end;
 	}
@@ -558,12 +581,8 @@ static uint32_t cut_head(Block *b, Head h, uint32_t i, Str t, uint32_t floor, Ti
 		*title = title_none;
 		title->exported = true;
 		return i + 1;
-	case HEAD_SIZES:
-		end = cut_sizes(b, i);
-		break;
-	case HEAD_BYTECODE:
-		end = code_cut(b, i);
-		break;
+	case HEAD_SIZES: end = cut_sizes(b, i); break;
+	case HEAD_BYTECODE: end = code_cut(b, i); break;
 	case HEAD_CLASS:
 	case HEAD_DEF:
 		end = graph_cut(b, i, floor, title);
@@ -573,15 +592,9 @@ static uint32_t cut_head(Block *b, Head h, uint32_t i, Str t, uint32_t floor, Ti
 			return end;
 		}
 		break;
-	case HEAD_GRAPH:
-		end = graph_cut_text(b, i, title);
-		break;
-	case HEAD_TABLE:
-		end = graph_cut_table(b, i, title);
-		break;
-	default:
-		end = cut_plain(b, h, i, title);
-		break;
+	case HEAD_GRAPH: end = graph_cut_text(b, i, title); break;
+	case HEAD_TABLE: end = graph_cut_table(b, i, title); break;
+	default: end = cut_plain(b, h, i, title); break;
 	}
 	*title = title_none;
 	return end;

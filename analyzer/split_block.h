@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * split_block: finds artifacts in a run of lines: one record of a log, or the lines between two records, or a file. */
+ * split_block: finds artifacts in a run of lines: one record of a log, or the lines between two
+ * records, or a file. */
 #ifndef GRAPHLINT_SPLIT_BLOCK_H
 #define GRAPHLINT_SPLIT_BLOCK_H
 
@@ -10,16 +11,17 @@
 
 /* What the lines of a record with a certain artifact tag hold. */
 typedef enum TagRole {
-	TAG_ANY,      /* whatever headers say */
-	TAG_GRAPH,    /* one graph, or words */
+	TAG_ANY, /* whatever headers say */
+	TAG_GRAPH, /* one graph, or words */
 	TAG_BYTECODE,
 	TAG_GUARDS,
-	TAG_OUTPUT,   /* Inductor's code: nothing in it begins anything */
-	TAG_SKIP      /* nothing to read: not even headers count, source lines are quoted */
+	TAG_OUTPUT, /* Inductor's code: nothing in it begins anything */
+	TAG_SKIP /* nothing to read: not even headers count, source lines are quoted */
 } TagRole;
 TagRole tag_role(Str tag);
 
-enum { VIEWS = 8, NO_LINE = UINT32_MAX };
+enum { VIEWS = 8 };
+#define NO_LINE UINT32_MAX
 
 /* A line as it can be compared: one piece, without colours. */
 typedef struct View {
@@ -29,13 +31,14 @@ typedef struct View {
 	uint32_t cap;
 } View;
 
-/* What was said about the code that follows: pending until the next line that is neither blank nor a header. */
+/* What was said about the code that follows: pending until the next line that is neither blank
+ * nor a header. */
 typedef struct Title {
 	uint32_t traced; /* line of TRACED GRAPH, or NO_LINE */
-	uint32_t line;   /* line of the name, or NO_LINE */
+	uint32_t line; /* line of the name, or NO_LINE */
 	Str name, name_line;
 	uint32_t aot_id;
-	bool exported;   /* ExportedProgram: stands before it */
+	bool exported; /* ExportedProgram: stands before it */
 } Title;
 
 typedef struct Block {
@@ -45,17 +48,17 @@ typedef struct Block {
 	Arena *scratch;
 	const Piece *piece;
 	const uint32_t *start; /* line i: pieces start[i] .. start[i + 1]; NULL: one each */
-	uint32_t n;            /* lines */
-	bool special;          /* lines may have to be cleaned to be understood */
-	bool whole;            /* a record whose lines all have the prefix: nothing foreign is in it */
-	bool last;             /* reaches the end of the source */
-	Mark mark;             /* of its first line */
-	Str process;
+	uint32_t n; /* lines */
+	bool special; /* lines may have to be cleaned to be understood */
+	bool whole; /* a record whose lines all have the prefix: nothing foreign is in it */
+	Mark mark; /* of its first line */
 	View view[VIEWS];
 	uint32_t next_view;
-	Str frame_name, frame_file; /* of the last ORIGINAL BYTECODE header, for MODIFIED ones that have none (2022) */
+	/* of the last ORIGINAL BYTECODE header, for MODIFIED ones that have none (2022) */
+	Str frame_name, frame_file;
 	uint32_t frame_line;
-	Title title;           /* said at the end of the block before; afterwards at the end of this one (debug.log of AOTAutograd) */
+	/* said at the end of the block before; afterwards at the end of this one (debug.log of AOT) */
+	Title title;
 } Block;
 
 /* Lines [from, end) that do not belong to an artifact although they stand in it. */
@@ -64,8 +67,8 @@ typedef struct Gap {
 } Gap;
 
 typedef struct Extent {
-	uint32_t from, end;  /* lines */
-	VEC(Gap) gaps;       /* ascending */
+	uint32_t from, end; /* lines */
+	VEC(Gap) gaps; /* ascending */
 } Extent;
 
 void block_cut(Block *b);
@@ -80,25 +83,39 @@ uint32_t line_indent(Str line, Str *text);
 uint32_t block_offset(Block *b, uint32_t i, uint32_t at);
 /* Adds an artifact made of the lines of the extent; trailing blank lines are left out. */
 Artifact *block_add(Block *b, ArtifactKind kind, uint32_t header, const Extent *e);
-/* A copy of text of a view that lives as long as the artifact; a slice of the source where it is one. */
+/* A copy of text of a view that lives as long as the artifact; a slice of the source where it is
+ * one. */
 Str block_keep(Block *b, Str s);
 
 /* What a line begins; see heads.def. */
 typedef enum Head {
 	HEAD_NONE,
-	HEAD_TRACED, HEAD_SIZES, HEAD_GUARDS, HEAD_BREAK, HEAD_RECOMPILE, HEAD_META, HEAD_OUTPUT, HEAD_OUTPUT_PATH,
-	HEAD_EXPORT, HEAD_SIGNATURE, HEAD_SIDE, HEAD_WONT, HEAD_REMINDER, HEAD_FENCE,
-	HEAD_NAME,     /* ===== name ===== */
-	HEAD_DDP,      /* ---name graph--- */
+	HEAD_TRACED,
+	HEAD_SIZES,
+	HEAD_GUARDS,
+	HEAD_BREAK,
+	HEAD_RECOMPILE,
+	HEAD_META,
+	HEAD_OUTPUT,
+	HEAD_OUTPUT_PATH,
+	HEAD_EXPORT,
+	HEAD_SIGNATURE,
+	HEAD_SIDE,
+	HEAD_WONT,
+	HEAD_REMINDER,
+	HEAD_FENCE,
+	HEAD_NAME, /* ===== name ===== */
+	HEAD_DDP, /* ---name graph--- */
 	HEAD_BYTECODE,
-	HEAD_GRAPH,    /* graph(): */
-	HEAD_TABLE,    /* opcode name target args kwargs */
+	HEAD_GRAPH, /* graph(): */
+	HEAD_TABLE, /* opcode name target args kwargs */
 	HEAD_CLASS,
 	HEAD_DEF
 } Head;
 /* `line` is trimmed. */
 Head head_of(Str line);
-/* Does a line of this kind end what is open in free text? Classes and functions may be nested, so they do not. */
+/* Does a line of this kind end what is open in free text? Classes and functions may be nested,
+ * so they do not. */
 bool head_is_hard(Head h);
 /* The text between the signs of HEAD_NAME and HEAD_DDP. */
 Str head_name(Str line);
@@ -113,8 +130,8 @@ uint32_t code_cut(Block *b, uint32_t i);
 /* ORIGINAL BYTECODE f FILE line 12, MODIFIED BYTECODE, WON'T CONVERT f FILE line 12 */
 bool code_is_header(Str line);
 
-/* Adds the graph whose class or def line is i, if it is one; gives the line where to go on. `floor`: the module tree before
- * it begins there or later. */
+/* Adds the graph whose class or def line is i, if it is one; gives the line where to go on.
+ * `floor`: the module tree before it begins there or later. */
 uint32_t graph_cut(Block *b, uint32_t i, uint32_t floor, const Title *t);
 /* The graph of a record that holds nothing else; false when it holds none. */
 bool graph_cut_record(Block *b);

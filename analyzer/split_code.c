@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Bytecode listings: `dis` of CPython 3.8 to 3.14 below a header of torch/_dynamo/convert_frame.py. */
+ * Bytecode listings: `dis` of CPython 3.8 to 3.14 below a header of
+ * torch/_dynamo/convert_frame.py. */
 #include "split_block.h"
 
 enum { LOOK_AHEAD = 20, OPEN_MOST = 256, RUN_LEAST = 3 };
@@ -24,7 +25,8 @@ static uint32_t skip_column(Str s, uint32_t i)
 		i++;
 	if (i == from && str_starts(str_sub(s, i, s.n), S("-->")))
 		i += 3;
-	else if (i == from && (str_starts(str_sub(s, i, s.n), S("--")) || str_starts(str_sub(s, i, s.n), S(">>"))))
+	else if (i == from &&
+	         (str_starts(str_sub(s, i, s.n), S("--")) || str_starts(str_sub(s, i, s.n), S(">>"))))
 		i += 2;
 	else if (i + 1 < s.n && i == from && s.p[i] == 'L' && is_digit(s.p[i + 1])) {
 		i++;
@@ -43,7 +45,8 @@ bool code_is_instruction(Str s, Str *op)
 	for (uint32_t k = 0; k < 4; k++)
 		i = skip_column(s, i);
 	uint32_t from = i;
-	while (i < s.n && ((s.p[i] >= 'A' && s.p[i] <= 'Z') || s.p[i] == '_' || (i > from && is_digit(s.p[i]))))
+	while (i < s.n &&
+	       ((s.p[i] >= 'A' && s.p[i] <= 'Z') || s.p[i] == '_' || (i > from && is_digit(s.p[i]))))
 		i++;
 	*op = str_sub(s, from, i);
 	if (op->n < 3 || s.p[from] == '_' || (i < s.n && s.p[i] != ' '))
@@ -60,7 +63,8 @@ bool code_is_instruction(Str s, Str *op)
 
 /* ---- headers ---- */
 
-/* "bigbird /srv/scenarios.py line 12", in August 2022 without the word. Only names in <> hold blanks. */
+/* "bigbird /srv/scenarios.py line 12", in August 2022 without the word. Only names in <> hold
+ * blanks. */
 static bool split_header(Str s, Str *name, Str *file, uint32_t *line)
 {
 	s = str_trim(s);
@@ -85,7 +89,8 @@ static bool split_header(Str s, Str *name, Str *file, uint32_t *line)
 	return name->n && file->n;
 }
 
-static const Str original = STR_INIT("ORIGINAL BYTECODE"), modified = STR_INIT("MODIFIED BYTECODE"), wont = STR_INIT("WON'T CONVERT");
+static const Str original = STR_INIT("ORIGINAL BYTECODE"), modified = STR_INIT("MODIFIED BYTECODE"),
+				 wont = STR_INIT("WON'T CONVERT");
 
 static Str header_rest(Str s)
 {
@@ -129,7 +134,8 @@ static bool comes_again(Block *b, uint32_t i, uint32_t most)
 /* Rows of the exception table: "  4 to 20 -> 30 [1] lasti". */
 static bool is_exception_row(Str t)
 {
-	return str_eq(t, S("ExceptionTable:")) || (str_has(t, S(" to ")) && str_has(t, S(" -> ")) && str_has(t, S("[")));
+	return str_eq(t, S("ExceptionTable:")) ||
+	       (str_has(t, S(" to ")) && str_has(t, S(" -> ")) && str_has(t, S("[")));
 }
 
 static bool is_elision(Str t)
@@ -139,15 +145,16 @@ static bool is_elision(Str t)
 
 typedef struct Listing {
 	Extent e;
-	bool ends;      /* its last instruction may be the last of a frame */
-	bool compiled;  /* calls what Dynamo makes */
+	bool ends; /* its last instruction may be the last of a frame */
+	bool compiled; /* calls what Dynamo makes */
 	uint32_t instructions;
 } Listing;
 
 /* The op may be the last of a frame: what follows is not missing. */
 static bool may_end(Str op)
 {
-	static const Str starts[] = {STR_INIT("RETURN_"), STR_INIT("RAISE"), STR_INIT("RERAISE"), STR_INIT("JUMP_"), STR_INIT("INTERPRETER_EXIT")};
+	static const Str starts[] = {STR_INIT("RETURN_"), STR_INIT("RAISE"), STR_INIT("RERAISE"),
+	                             STR_INIT("JUMP_"), STR_INIT("INTERPRETER_EXIT")};
 	for (uint32_t i = 0; i < sizeof starts / sizeof *starts; i++)
 		if (str_starts(op, starts[i]))
 			return true;
@@ -162,8 +169,8 @@ static void note_instruction(Listing *l, Str t, Str op)
 		l->compiled = str_has(t, S("__compiled_fn_")) || str_has(t, S("__resume_at_"));
 }
 
-/* Lines from i on. Two empty lines end a listing; text that is no instruction continues an argument whose brackets are open
- * (objects print over several lines), or is foreign. */
+/* Lines from i on. Two empty lines end a listing; text that is no instruction continues an
+ * argument whose brackets are open (objects print over several lines), or is foreign. */
 static void walk(Block *b, uint32_t i, Listing *l)
 {
 	uint32_t blanks = 0;
@@ -179,7 +186,8 @@ static void walk(Block *b, uint32_t i, Listing *l)
 			if (blanks >= 2 && !open && l->instructions)
 				break;
 			note_instruction(l, t, op);
-			open = str_find_char(t, '(', 0) < t.n && !str_ends(t, S(")")) && comes_again(b, i + 1, OPEN_MOST);
+			open = str_find_char(t, '(', 0) < t.n && !str_ends(t, S(")")) &&
+			       comes_again(b, i + 1, OPEN_MOST);
 		} else if (head_is_hard(head_of(t)) && !(b->whole && open)) {
 			break;
 		} else if (is_elision(t)) {
@@ -213,7 +221,8 @@ static void set_frame(Block *b, Artifact *a, Str head)
 	a->torch = (VersionSpan){113, 113};
 }
 
-/* A run of instructions without a header: of a listing whose beginning was cut off, or somebody else's `dis`. */
+/* A run of instructions without a header: of a listing whose beginning was cut off, or somebody
+ * else's `dis`. */
 static bool is_worth(Block *b, uint32_t i, const Listing *l)
 {
 	return l->instructions >= RUN_LEAST && (l->compiled || b->whole || i == 0);
@@ -231,7 +240,8 @@ uint32_t code_cut(Block *b, uint32_t i)
 		return next;
 	line_indent(block_line(b, i), &head);
 	bool is_modified = has_header ? str_starts(head, modified) : l.compiled;
-	Artifact *a = block_add(b, is_modified ? ART_BYTECODE_MODIFIED : ART_BYTECODE_ORIGINAL, i, &l.e);
+	Artifact *a =
+		block_add(b, is_modified ? ART_BYTECODE_MODIFIED : ART_BYTECODE_ORIGINAL, i, &l.e);
 	a->open_end = !l.ends;
 	a->cut_head = !has_header;
 	if (has_header)

@@ -3,7 +3,8 @@
 
 #include "split_text.h"
 
-/* Lines longer than this were not written by hand; looking at every byte of them would only cost time. */
+/* Lines longer than this were not written by hand; looking at every byte of them would only cost
+ * time. */
 enum { HAND_WRITTEN = 4096, SIGN_HEAD = 256 };
 
 static bool is_alpha(char c)
@@ -34,7 +35,7 @@ static uint32_t skip_string(Str s, uint32_t i)
 	return i < s.n ? i + 1 : s.n;
 }
 
-bool fx_line_open(Str s)
+bool fx_line_open(Str s, bool code)
 {
 	int64_t depth = 0;
 	for (uint32_t i = 0; i < s.n;) {
@@ -43,7 +44,7 @@ bool fx_line_open(Str s)
 			i = skip_string(s, i);
 			continue;
 		}
-		if (c == '#')
+		if (c == '#' && code)
 			break;
 		depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
 		i++;
@@ -67,7 +68,8 @@ static bool has_deletion(Str s)
 /* Callees that FX prints inside the arguments of another call: constants. */
 static bool is_constant_call(Str s, uint32_t open)
 {
-	static const Str names[] = {STR_INIT("slice"), STR_INIT("device"), STR_INIT("range"), STR_INIT("Size"), STR_INIT("getattr")};
+	static const Str names[] = {STR_INIT("slice"), STR_INIT("device"), STR_INIT("range"),
+	                            STR_INIT("Size"), STR_INIT("getattr")};
 	uint32_t from = open;
 	while (from && char_is_ident((unsigned char)s.p[from - 1]))
 		from--;
@@ -77,12 +79,14 @@ static bool is_constant_call(Str s, uint32_t open)
 	return false;
 }
 
-/* Would FX print this expression as the value of one node? One call, no method of a call's result, no f-string, no word
- * operators. In a `return`: no calls but those of pytrees, no operators at all. */
+/* Would FX print this expression as the value of one node? One call, no method of a call's
+ * result, no f-string, no word operators. In a `return`: no calls but those of pytrees, no
+ * operators at all. */
 static bool is_one_node(Str s, bool returned)
 {
-	static const Str words[] = {STR_INIT("if"), STR_INIT("else"), STR_INIT("for"), STR_INIT("lambda"), STR_INIT("and"),
-	                            STR_INIT("or"), STR_INIT("not"), STR_INIT("in"), STR_INIT("await")};
+	static const Str words[] = {STR_INIT("if"),     STR_INIT("else"), STR_INIT("for"),
+	                            STR_INIT("lambda"), STR_INIT("and"),  STR_INIT("or"),
+	                            STR_INIT("not"),    STR_INIT("in"),   STR_INIT("await")};
 	uint32_t calls = 0;
 	if (s.n > HAND_WRITTEN)
 		return true;
@@ -120,7 +124,9 @@ static bool is_plain_return(Str s)
 	s = str_ltrim(str_sub(s, 6, s.n));
 	if (str_starts(s, S("pytree.")) || str_starts(s, S("self._")))
 		return true;
-	return is_one_node(s, true) && !(s.n <= HAND_WRITTEN && (str_has(s, S("(self")) || (is_alpha(s.n ? s.p[0] : ' ') && str_has(s, S("(")))));
+	return is_one_node(s, true) &&
+	       !(s.n <= HAND_WRITTEN &&
+	         (str_has(s, S("(self")) || (is_alpha(s.n ? s.p[0] : ' ') && str_has(s, S("(")))));
 }
 
 static bool fx_word(Str w, FxKind *kind)
@@ -149,7 +155,8 @@ static FxLine value_line(Str s, uint32_t at, Str name, bool dotted)
 	return l;
 }
 
-/* NAME: "f32[2]" = ..., NAME: f32[2] = ..., NAME : torch.Tensor = ..., NAME: "f32[2]"; NAME: "f32[3]" */
+/* NAME: "f32[2]" = ..., NAME: f32[2] = ..., NAME : torch.Tensor = ..., NAME: "f32[2]"; NAME:
+ * "f32[3]" */
 static FxLine annotated_line(Str s, uint32_t at, Str name, bool dotted)
 {
 	static const Str dtypes = STR_INIT("bfiuc");
@@ -164,7 +171,8 @@ static FxLine annotated_line(Str s, uint32_t at, Str name, bool dotted)
 	uint32_t i = at;
 	Str type = ident_at(s, at);
 	i += type.n;
-	if (i < s.n && ((s.p[i] == '[' && type.n && memchr(dtypes.p, type.p[0], dtypes.n)) || (s.p[i] == '(' && str_eq(type, S("Sym"))))) {
+	if (i < s.n && ((s.p[i] == '[' && type.n && memchr(dtypes.p, type.p[0], dtypes.n)) ||
+	                (s.p[i] == '(' && str_eq(type, S("Sym"))))) {
 		l.strong = true;
 		return l;
 	}
@@ -198,7 +206,8 @@ static bool is_augmented(Str s, uint32_t at)
 	uint32_t i = at;
 	while (i < s.n && i < at + 2 && memchr("+-*/%&|^@<>", s.p[i], 11))
 		i++;
-	return i > at && i < s.n && s.p[i] == '=' && !(i == at + 1 && (s.p[at] == '<' || s.p[at] == '>'));
+	return i > at && i < s.n && s.p[i] == '=' &&
+	       !(i == at + 1 && (s.p[at] == '<' || s.p[at] == '>'));
 }
 
 /* x[...] = v; the store may stand far behind. */
@@ -215,10 +224,12 @@ static FxLine store_line(Str s, uint32_t at)
 static FxLine call_line(Str s, uint32_t at, Str path)
 {
 	FxLine l = {.kind = FX_STATEMENT, .strong = has_deletion(s)};
-	bool profiler = str_starts(path, S("_rf")) && (str_ends(path, S("__enter__")) || str_ends(path, S("__exit__")));
+	bool profiler = str_starts(path, S("_rf")) &&
+	                (str_ends(path, S("__enter__")) || str_ends(path, S("__exit__")));
 	l.strong |= profiler;
 	l.weak = !profiler && !str_ends(path, S(".clear"));
-	if (!str_ends(s, S(")")) && !l.strong && !fx_line_open(str_sub(s, at, s.n < at + HAND_WRITTEN ? s.n : at + HAND_WRITTEN)))
+	if (!str_ends(s, S(")")) && !l.strong &&
+	    !fx_line_open(str_sub(s, at, s.n < at + HAND_WRITTEN ? s.n : at + HAND_WRITTEN), true))
 		l.kind = FX_OTHER;
 	return l;
 }
@@ -226,7 +237,9 @@ static FxLine call_line(Str s, uint32_t at, Str path)
 static FxLine comment_line(Str s)
 {
 	Str head = str_sub(s, 0, SIGN_HEAD);
-	return (FxLine){.kind = FX_COMMENT, .strong = str_has(head, S(" File: ")) || str_has(head, S("# No stacktrace found"))};
+	return (FxLine){.kind = FX_COMMENT,
+	                .strong =
+	                    str_has(head, S(" File: ")) || str_has(head, S("# No stacktrace found"))};
 }
 
 static FxLine named_line(Str s)
@@ -236,7 +249,8 @@ static FxLine named_line(Str s)
 	FxKind kind;
 	if (fx_word(name, &kind)) {
 		char next = i < s.n ? s.p[i] : ' ';
-		if (next == '=' || (next == ' ' && i + 1 < s.n && s.p[i + 1] == '=')) /* not a keyword after all */
+		if (next == '=' ||
+		    (next == ' ' && i + 1 < s.n && s.p[i + 1] == '=')) /* not a keyword after all */
 			return (FxLine){.kind = FX_USER};
 		return (FxLine){.kind = kind, .weak = kind == FX_RETURN && !is_plain_return(s)};
 	}
@@ -265,7 +279,7 @@ static FxLine named_line(Str s)
 
 FxLine fx_line(Str s)
 {
-	for (uint32_t n; s.n && (n = clean_control(s, 0)); )
+	for (uint32_t n; s.n && (n = clean_control(s, 0));)
 		s = str_ltrim(str_sub(s, n, s.n));
 	if (!s.n)
 		return (FxLine){.kind = FX_COMMENT};
@@ -278,7 +292,8 @@ FxLine fx_line(Str s)
 		return (FxLine){.kind = FX_ELISION};
 	if (str_eq(s, S("\"\"\"")))
 		return (FxLine){.kind = FX_BLOCK};
-	if (c == '[' && str_has(s, S("]# "))) /* [key: value]# File: ... of print_readable(additional_meta=...) */
+	if (c == '[' &&
+	    str_has(s, S("]# "))) /* [key: value]# File: ... of print_readable(additional_meta=...) */
 		return (FxLine){.kind = FX_COMMENT, .strong = true};
 	return (FxLine){.kind = c == '@' || c == '"' || c == '\'' ? FX_USER : FX_OTHER};
 }
@@ -294,24 +309,29 @@ bool fx_class_line(Str line, Str *before, Str *name, uint32_t *at)
 	while (open && s.p[open - 1] != '(')
 		open--;
 	Str base = str_sub(s, open, s.n - 2);
-	if (!open || !(str_eq(base, S("torch.nn.Module")) || str_eq(base, S("nn.Module")) || str_eq(base, S("Module"))))
+	if (!open || !(str_eq(base, S("torch.nn.Module")) || str_eq(base, S("nn.Module")) ||
+	               str_eq(base, S("Module"))))
 		return false;
 	s = str_sub(s, 0, open - 1);
 	uint32_t word = str_rfind(s, S("class "));
-	if (word == s.n || (word && s.p[word - 1] != ' ' && s.p[word - 1] != '\t' && (unsigned char)s.p[word - 1] != 0xa0))
+	if (word == s.n || (word && s.p[word - 1] != ' ' && s.p[word - 1] != '\t' &&
+	                    (unsigned char)s.p[word - 1] != 0xa0))
 		return false;
 	*before = str_trim(str_sub(s, 0, word));
 	*name = str_trim(str_sub(s, word + 6, s.n));
 	*at = word;
 	/* quoted source in a comment, a prompt or a string is no class */
-	return name->n && str_find_char(*before, '#', 0) == before->n && !str_ends(*before, S("code:")) &&
-	       str_find_char(*before, '"', 0) == before->n && !str_starts(*before, S(">>>")) && str_find_char(*name, ' ', 0) == name->n;
+	return name->n && str_find_char(*before, '#', 0) == before->n &&
+	       !str_ends(*before, S("code:")) && str_find_char(*before, '"', 0) == before->n &&
+	       !str_starts(*before, S(">>>")) && str_find_char(*name, ' ', 0) == name->n;
 }
 
 bool fx_class_known(Str name)
 {
-	static const Str names[] = {STR_INIT("GraphModule"), STR_INIT("<lambda>"), STR_INIT("&lt;lambda&gt;"), STR_INIT("Repro"),
-	                            STR_INIT("FxModule"), STR_INIT("joint_helper"), STR_INIT("joint_fn"), STR_INIT("inner_f")};
+	static const Str names[] = {STR_INIT("GraphModule"),    STR_INIT("<lambda>"),
+	                            STR_INIT("&lt;lambda&gt;"), STR_INIT("Repro"),
+	                            STR_INIT("FxModule"),       STR_INIT("joint_helper"),
+	                            STR_INIT("joint_fn"),       STR_INIT("inner_f")};
 	for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (str_eq(name, names[i]))
 			return true;

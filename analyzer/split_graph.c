@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * Printed graphs: code (class and def), graph() texts and tables. Where code ends, and whether it is FX's at all, is
- * decided by its form: torch/fx/graph.py and graph_module.py of PyTorch 1.12 to 2.15 print flat bodies. */
+ * Printed graphs: code (class and def), graph() texts and tables. Where code ends, and whether
+ * it is FX's at all, is decided by its form: torch/fx/graph.py and graph_module.py of PyTorch
+ * 1.12 to 2.15 print flat bodies. */
 #include "split_block.h"
 #include "split_fx.h"
 
 enum {
-	LOOK_AHEAD = 20,   /* foreign lines inside a body */
+	LOOK_AHEAD = 20, /* foreign lines inside a body */
 	CONTINUED_MOST = 64,
-	NAMES_MOST = 32    /* values in a body without any sign of FX: more than that is no graph */
+	NAMES_MOST = 32 /* values in a body without any sign of FX: more than that is no graph */
 };
 
 typedef enum Where { IN_CLASS, IN_SIGNATURE, IN_BODY, IN_META, IN_RETURN, AFTER_RETURN } Where;
@@ -17,16 +18,18 @@ typedef struct Walk {
 	Block *b;
 	Extent e;
 	Where where;
-	bool class_form, nested, first_line; /* first_line: nothing but the class line was seen of the class */
+	bool class_form, nested,
+		first_line; /* first_line: nothing but the class line was seen of the class */
 	uint32_t class_col, def_top, def, body;
 	bool has_def, has_body, returned, top_returned, flat, headless, midline;
-	bool other_methods, known_class, reminder;
+	bool other_methods, known_class;
+	bool annotated; /* the parameters are written as FX does: x : torch.Tensor, x: "f32[2]" */
 	uint32_t strong, weak, continued;
-	Str names[NAMES_MOST];               /* parameters, then what statements bind, as long as nothing says FX */
+	Str names[NAMES_MOST]; /* parameters, then what statements bind, as long as nothing says FX */
 	uint32_t nnames, nparams, first_def, first_return;
 	bool rebound;
-	uint32_t before_nested;              /* end of the extent before the nested class line */
-	uint64_t search;                     /* bytes that may still be searched for references to nested classes */
+	uint32_t before_nested; /* end of the extent before the nested class line */
+	uint64_t search; /* bytes that may still be searched for references to nested classes */
 } Walk;
 
 static uint32_t line_at(Walk *w, uint32_t i, Str *t)
@@ -68,8 +71,8 @@ static bool comes_again(Walk *w, uint32_t i, bool surely)
 	return false;
 }
 
-/* ---- bodies without any sign of FX: every name is bound once, and a value is used last in the return, since FX prints
- * "x = None" behind any other last use ---- */
+/* ---- bodies without any sign of FX: every name is bound once, and a value is used last in the
+ * return, since FX prints "x = None" behind any other last use ---- */
 
 static void note_name(Walk *w, Str name)
 {
@@ -150,18 +153,21 @@ static bool is_referenced(Walk *w, uint32_t to, Str name)
 	return false;
 }
 
-/* A class inside the one that is open: its function is deeper than itself. Where two texts were put together without a line
- * break, the second class stands behind the blanks that end the first, and its function does not. */
+/* A class inside the one that is open: its function is deeper than itself. Where two texts were
+ * put together without a line break, the second class stands behind the blanks that end the
+ * first, and its function does not. */
 static bool is_nested(Walk *w, uint32_t i, uint32_t col)
 {
 	Str before, name, t;
 	uint32_t at, next;
 	bool open;
-	if (!w->class_form || !w->has_def || !fx_class_line(block_line(w->b, i), &before, &name, &at) || before.n)
+	if (!w->class_form || !w->has_def || !fx_class_line(block_line(w->b, i), &before, &name, &at) ||
+	    before.n)
 		return false;
 	if (w->flat)
 		return is_referenced(w, i, block_keep(w->b, name));
-	return col >= w->def_top && next_line(w->b, i + 1, &next) && line_at(w, next, &t) > col && fx_def_line(t, &open);
+	return col >= w->def_top && next_line(w->b, i + 1, &next) && line_at(w, next, &t) > col &&
+	       fx_def_line(t, &open);
 }
 
 /* ---- steps ---- */
@@ -176,8 +182,10 @@ static Move step_def(Walk *w, uint32_t i, uint32_t col, Str t, bool open)
 	w->has_def = true;
 	w->has_body = false;
 	w->returned = false;
-	if (!w->nested)
+	if (!w->nested) {
 		note_parameters(w, t);
+		w->annotated = str_has(t, S(" : torch.")) || str_has(t, S(": \""));
+	}
 	w->where = open ? IN_SIGNATURE : str_ends(t, S(": pass")) ? AFTER_RETURN : IN_BODY;
 	return MOVE_TAKE;
 }
@@ -203,7 +211,8 @@ static Move step_class(Walk *w, uint32_t i, uint32_t col, Str t)
 		w->e.end = w->before_nested;
 		return MOVE_STOP;
 	}
-	if (first && l.kind == FX_STATEMENT && l.strong && col > w->class_col) { /* the def line was cut out */
+	if (first && l.kind == FX_STATEMENT && col > w->class_col &&
+	    comes_again(w, i, true)) { /* the def line was cut out */
 		w->headless = true;
 		w->has_def = true;
 		w->def_top = w->def = col >= 4 ? col - 4 : 0;
@@ -242,7 +251,7 @@ static Move step_return(Walk *w, uint32_t i, Str t, FxLine l)
 	w->returned = true;
 	w->top_returned |= !w->nested;
 	w->weak += l.weak;
-	w->where = fx_line_open(t) ? IN_RETURN : AFTER_RETURN;
+	w->where = fx_line_open(t, true) ? IN_RETURN : AFTER_RETURN;
 	return MOVE_TAKE;
 }
 
@@ -261,9 +270,7 @@ static bool is_meta(Walk *w, uint32_t i)
 static Move take_line(Walk *w, uint32_t i, Str t, FxLine l)
 {
 	switch (l.kind) {
-	case FX_RETURN:
-		w->strong += l.strong;
-		return step_return(w, i, t, l);
+	case FX_RETURN: w->strong += l.strong; return step_return(w, i, t, l);
 	case FX_PASS:
 		w->returned = true;
 		w->top_returned |= !w->nested;
@@ -282,10 +289,8 @@ static Move take_line(Walk *w, uint32_t i, Str t, FxLine l)
 		w->weak += l.weak;
 		note_name(w, l.name);
 		return MOVE_TAKE;
-	case FX_USER:
-		return foreign(w, i, true);
-	case FX_OTHER:
-		break;
+	case FX_USER: return foreign(w, i, true);
+	case FX_OTHER: break;
 	}
 	return foreign(w, i, false);
 }
@@ -295,7 +300,7 @@ static bool continues(Walk *w, uint32_t i)
 {
 	if (!w->e.end || w->e.end != i || w->continued >= CONTINUED_MOST)
 		return false;
-	bool open = w->continued || fx_line_open(block_line(w->b, i - 1));
+	bool open = w->continued || fx_line_open(block_line(w->b, i - 1), true);
 	w->continued = open ? w->continued + 1 : 0;
 	return open;
 }
@@ -303,8 +308,6 @@ static bool continues(Walk *w, uint32_t i)
 static Move step_body(Walk *w, uint32_t i, uint32_t col, Str t)
 {
 	Head h = head_of(t);
-	if (h == HEAD_REMINDER)
-		w->reminder = true;
 	if (h == HEAD_CLASS && is_nested(w, i, col)) {
 		w->nested = w->first_line = true;
 		w->before_nested = w->e.end;
@@ -332,6 +335,8 @@ static Move step_body(Walk *w, uint32_t i, uint32_t col, Str t)
 		w->continued = 0;
 		return take_line(w, i, t, l);
 	}
+	if (!w->has_body && col > w->def && l.kind == FX_USER)
+		return foreign(w, i, true);
 	if (w->has_body && continues(w, i))
 		return MOVE_TAKE;
 	return comes_again(w, i + 1, !w->has_body) ? MOVE_GAP : MOVE_STOP;
@@ -355,12 +360,9 @@ static Move step_after(Walk *w, uint32_t i, uint32_t col, Str t)
 static Move step(Walk *w, uint32_t i, uint32_t col, Str t)
 {
 	switch (w->where) {
-	case IN_CLASS:
-		return step_class(w, i, col, t);
-	case IN_SIGNATURE:
-		return step_signature(w, t);
-	case IN_BODY:
-		return step_body(w, i, col, t);
+	case IN_CLASS: return step_class(w, i, col, t);
+	case IN_SIGNATURE: return step_signature(w, t);
+	case IN_BODY: return step_body(w, i, col, t);
 	case IN_META:
 		if (str_eq(t, S("\"\"\"")))
 			w->where = IN_BODY;
@@ -372,13 +374,13 @@ static Move step(Walk *w, uint32_t i, uint32_t col, Str t)
 			w->where = AFTER_RETURN;
 		w->strong += str_has(t, S("AOTOutput("));
 		return MOVE_TAKE;
-	case AFTER_RETURN:
-		break;
+	case AFTER_RETURN: break;
 	}
 	return step_after(w, i, col, t);
 }
 
-/* Follows the code that begins at line i; false when it is not FX's. *next: where to go on in any case. */
+/* Follows the code that begins at line i; false when it is not FX's. *next: where to go on in
+ * any case. */
 static bool follow(Walk *w, uint32_t i, uint32_t *next)
 {
 	Move s = MOVE_TAKE;
@@ -398,10 +400,12 @@ static bool follow(Walk *w, uint32_t i, uint32_t *next)
 	*next = s == MOVE_REJECT ? i + 1 : w->e.end;
 	if (s == MOVE_REJECT || !w->has_def)
 		return false;
-	if (w->strong || (w->known_class && w->e.end == w->b->n && !w->has_body)) /* the text may stop behind the signature */
+	if (w->strong || (w->known_class && w->e.end == w->b->n &&
+	                  !w->has_body)) /* the text may stop behind the signature */
 		return true;
-	bool plain = !w->weak && !w->rebound && w->top_returned && (w->known_class || !w->other_methods);
-	return plain && last_used_in_return(w);
+	bool plain =
+		!w->weak && !w->rebound && w->top_returned && (w->known_class || !w->other_methods);
+	return plain && (w->known_class || w->annotated || last_used_in_return(w));
 }
 
 /* ---- the module tree before code without a class ---- */
@@ -490,7 +494,8 @@ static Artifact *add_code(Block *b, Walk *w, uint32_t i, const Title *t, Str bef
 	w->e.from = header;
 	Artifact *a = block_add(b, ART_GRAPH_CODE, header, &w->e);
 	set_title(b, a, t, before, plain_name(b, name));
-	a->open_end = !w->top_returned || w->where == IN_RETURN || w->where == IN_SIGNATURE || w->where == IN_META;
+	a->open_end = !w->top_returned || w->where == IN_RETURN || w->where == IN_SIGNATURE ||
+	              w->where == IN_META;
 	a->flat = w->flat;
 	a->cut_head = w->headless;
 	return a;
@@ -508,7 +513,8 @@ static void start_walk(Block *b, Walk *w, uint32_t i, Str *before, Str *name, ui
 		return;
 	*before = block_keep(b, *before);
 	*name = block_keep(b, *name);
-	w->known_class = fx_class_known(*name) || compiled_name(*before).n || str_has(*before, S("<eval_with_key>"));
+	w->known_class =
+		fx_class_known(*name) || compiled_name(*before).n || str_has(*before, S("<eval_with_key>"));
 	w->class_col = before->n ? 0 : line_indent(line, &t);
 	w->first_line = true;
 	w->where = IN_CLASS;
@@ -572,7 +578,8 @@ bool graph_cut_record(Block *b)
 			w.def = col;
 			at = at == NO_LINE ? i : at;
 		} else if (fx_line(s).kind <= FX_COMMENT) {
-			if (body == NO_LINE && fx_line(s).kind != FX_COMMENT && !(s.p[0] == ')' || (def != NO_LINE && str_ends(s, S(","))))) {
+			if (body == NO_LINE && fx_line(s).kind != FX_COMMENT &&
+			    !(s.p[0] == ')' || (def != NO_LINE && str_ends(s, S(","))))) {
 				body = i;
 				w.flat = def != NO_LINE && col <= w.def;
 			}
@@ -603,7 +610,7 @@ static bool node_comes(Block *b, uint32_t i)
 		line_indent(block_line(b, k), &t);
 		if (head_is_hard(head_of(t)))
 			return false;
-		if (is_node_line(t))
+		if (is_node_line(t) || is_return(t))
 			return true;
 	}
 	return false;
@@ -631,7 +638,7 @@ uint32_t graph_cut_text(Block *b, uint32_t i, const Title *title)
 		if (!node && !returned) {
 			if (head_is_hard(head_of(t)) || !nodes || !node_comes(b, k + 1))
 				break;
-			if (e.end != k || !fx_line_open(block_line(b, k - 1))) {
+			if (e.end != k || !fx_line_open(block_line(b, k - 1), false)) {
 				VEC_PUSH(b->scratch, &e.gaps, ((Gap){k, k + 1}));
 				continue;
 			}
@@ -655,8 +662,10 @@ uint32_t graph_cut_text(Block *b, uint32_t i, const Title *title)
 
 static bool is_row(Str t)
 {
-	static const Str ops[] = {STR_INIT("placeholder "), STR_INIT("get_attr "), STR_INIT("call_function "), STR_INIT("call_method "),
-	                          STR_INIT("call_module "), STR_INIT("output "), STR_INIT("root ")};
+	static const Str ops[] = {STR_INIT("placeholder "),   STR_INIT("get_attr "),
+	                          STR_INIT("call_function "), STR_INIT("call_method "),
+	                          STR_INIT("call_module "),   STR_INIT("output "),
+	                          STR_INIT("root ")};
 	for (uint32_t i = 0; i < sizeof ops / sizeof *ops; i++)
 		if (str_starts(t, ops[i]))
 			return true;

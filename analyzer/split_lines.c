@@ -5,11 +5,12 @@
 #include "utf8.h"
 
 enum {
-	WINDOW = 24,        /* lines that are looked at before a foreign prefix is believed */
-	MISSES_MOST = 8,    /* lines without it after which it is forgotten */
-	WRAP_LINES = 4000,  /* lines looked at to see whether a terminal wrapped them */
-	WRAP_LEAST = 40, WRAP_WIDEST = 400,
-	WRAP_FULL = 4       /* different lines of the greatest width */
+	WINDOW = 24, /* lines that are looked at before a foreign prefix is believed */
+	MISSES_MOST = 8, /* lines without it after which it is forgotten */
+	WRAP_LINES = 4000, /* lines looked at to see whether a terminal wrapped them */
+	WRAP_LEAST = 40,
+	WRAP_WIDEST = 400,
+	WRAP_FULL = 4 /* different lines of the greatest width */
 };
 
 /* A physical line and what stands before its text. */
@@ -83,7 +84,8 @@ static uint32_t detect(LineReader *r, uint32_t line, uint32_t depth, Str s)
 		for (; kind < FOREIGN_N; kind++) {
 			if (!foreign_match(kind, s, &m))
 				continue;
-			bool before_torch = !foreign_strict(kind) && mark_parse(str_sub(s, m.n, s.n), &mark, &body);
+			bool before_torch =
+				!foreign_strict(kind) && mark_parse(str_sub(s, m.n, s.n), &mark, &body);
 			if (before_torch || on_most_lines(r, line, depth, kind, m.mark))
 				break;
 		}
@@ -103,7 +105,8 @@ static bool may_be_foreign(Str s)
 	if (!s.n)
 		return false;
 	char c = s.p[0];
-	return c != '\t' && c != '#' && c != '%' && c != '|' && (c != ' ' || (s.n > 1 && s.p[1] != ' ') || str_find_char(s, ':', 0) < 12);
+	return c != '\t' && c != '#' && c != '%' && c != '|' &&
+	       (c != ' ' || (s.n > 1 && s.p[1] != ' ') || str_find_char(s, ':', 0) < 12);
 }
 
 static Phys read_phys(LineReader *r, uint32_t line)
@@ -152,9 +155,10 @@ static uint32_t width_of(Str s)
 /* Begins nothing of its own: the rest of a word, a bracket, an operator. */
 static bool goes_on(Str s)
 {
-	static const Str starts[] = {STR_INIT("def "), STR_INIT("class "), STR_INIT("TRACED "), STR_INIT("====="),
-	                             STR_INIT("ORIGINAL "), STR_INIT("MODIFIED "), STR_INIT("graph("), STR_INIT("opcode "),
-	                             STR_INIT("# "), STR_INIT("return ")};
+	static const Str starts[] = {STR_INIT("def "),   STR_INIT("class "),    STR_INIT("TRACED "),
+	                             STR_INIT("====="),  STR_INIT("ORIGINAL "), STR_INIT("MODIFIED "),
+	                             STR_INIT("graph("), STR_INIT("opcode "),   STR_INIT("# "),
+	                             STR_INIT("return ")};
 	if (!s.n || s.p[0] == ' ' || s.p[0] == '\t' || mark_begins(s))
 		return false;
 	for (uint32_t i = 0; i < sizeof starts / sizeof *starts; i++)
@@ -171,11 +175,13 @@ static bool is_among(Str s, const Str *v, uint32_t n)
 	return false;
 }
 
-/* Lines were wrapped when several different ones have exactly the greatest width and what follows them goes on in the middle.
- * In a log with prefixes, what follows has none, and nothing else has none. */
+/* Lines were wrapped when several different ones have exactly the greatest width and what
+ * follows them goes on in the middle. In a log with prefixes, what follows has none, and nothing
+ * else has none. */
 static uint32_t find_wrap(const Source *s)
 {
-	uint32_t widest = 0, full = 0, on = 0, marked = 0, bare = 0, n = s->nlines < WRAP_LINES ? s->nlines : WRAP_LINES;
+	uint32_t widest = 0, full = 0, on = 0, marked = 0, bare = 0,
+			 n = s->nlines < WRAP_LINES ? s->nlines : WRAP_LINES;
 	Str seen[WRAP_FULL];
 	uint32_t nseen = 0;
 	for (uint32_t i = 0; i < n; i++) {
@@ -199,10 +205,10 @@ static uint32_t find_wrap(const Source *s)
 		if (is_full && nseen < WRAP_FULL && !is_among(l, seen, nseen))
 			seen[nseen++] = l;
 	}
-	if (nseen < WRAP_FULL)
-		return 0;
-	bool log = marked > n / 4;
-	return (log ? bare * 10 <= marked && on * 2 >= full : on * 5 >= full * 4) ? widest : 0;
+	bool log = marked > n / 4; /* where the prefix alone fills the width, full lines are equal */
+	bool wrapped = log ? full >= WRAP_FULL && bare * 10 <= marked && on * 2 >= full
+	                   : nseen == WRAP_FULL && on * 5 >= full * 4;
+	return wrapped ? widest : 0;
 }
 
 /* ---- one line ---- */
@@ -265,13 +271,16 @@ static void gather(LineReader *r, LogLine *l)
 	l->text = pieces_text(r, l);
 }
 
-/* A line that must be cleaned before its prefix can be seen: colours, no-break spaces, a progress bar. */
+/* A line that must be cleaned before its prefix can be seen: colours, no-break spaces, a
+ * progress bar. */
 static bool parse_cleaned(LineReader *r, LogLine *l)
 {
 	if (!r->special || l->npieces != 1 || !clean_needed(l->text, false))
 		return false;
 	ArenaMark mark = arena_mark(r->scratch);
-	Clean c = {.p = arena_alloc(r->scratch, clean_room(l->text, CLEAN_TAB)), .tab = CLEAN_TAB, .a = r->scratch};
+	Clean c = {.p = arena_alloc(r->scratch, clean_room(l->text, CLEAN_TAB)),
+	           .tab = CLEAN_TAB,
+	           .a = r->scratch};
 	clean_add(&c, l->text, l->piece[0].src, false);
 	Text t = {.s = {c.p, c.n}, .seg = c.segs.v, .nseg = c.segs.n};
 	uint32_t body, at;
@@ -284,11 +293,13 @@ static bool parse_cleaned(LineReader *r, LogLine *l)
 	return true;
 }
 
-/* Same bytes as the prefix of the line before, and nothing that would belong to the prefix behind it? */
+/* Same bytes as the prefix of the line before, and nothing that would belong to the prefix
+ * behind it? */
 static bool parse_same(LineReader *r, LogLine *l)
 {
 	const Mark *m = &r->last;
-	if (!m->artifact || !m->every || !str_starts(l->text, m->text) || (l->text.n > m->text.n && l->text.p[m->text.n] != ' '))
+	if (!m->artifact || !m->every || !str_starts(l->text, m->text) ||
+	    (l->text.n > m->text.n && l->text.p[m->text.n] != ' '))
 		return false;
 	l->mark = *m;
 	cut_front(l, m->text.n + (l->text.n > m->text.n));
@@ -308,13 +319,15 @@ static bool parse_anchored(LineReader *r, LogLine *l)
 	return true;
 }
 
-/* Is a prefix possible somewhere in the line? All that stand on every line name a Python file or logger. */
+/* Is a prefix possible somewhere in the line? All that stand on every line name a Python file or
+ * logger. */
 static bool may_hold_mark(Str s)
 {
 	return s.n > 40 && (str_has(s, S(".py:")) || str_has(s, S("] torch")) || str_has(s, S("[20")));
 }
 
-/* `outer` was being written when another line was put into it at [at, ...); its rest is the next physical line. */
+/* `outer` was being written when another line was put into it at [at, ...); its rest is the next
+ * physical line. */
 static bool join_torn(LineReader *r, LogLine *outer, uint32_t at, LogLine *inner)
 {
 	if (r->next == r->src->nlines)
@@ -357,7 +370,8 @@ static bool parse_inner(LineReader *r, LogLine *l, LogLine *inner, bool *torn)
 	return true;
 }
 
-/* A line with a prefix that is followed by a line without one may have been cut by a line inside it. */
+/* A line with a prefix that is followed by a line without one may have been cut by a line inside
+ * it. */
 static bool split_torn(LineReader *r, LogLine *l, LogLine *inner)
 {
 	Mark m;

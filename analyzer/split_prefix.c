@@ -128,7 +128,8 @@ static Str take_rank(At *a)
 	return rank;
 }
 
-/* 2.3 and later: V1201 02:01:38.906000 8725 torch/_dynamo/convert_frame.py:734] [0/0_1] [__bytecode] */
+/* 2.3 and later: V1201 02:01:38.906000 8725 torch/_dynamo/convert_frame.py:734] [0/0_1]
+ * [__bytecode] */
 enum { PATH_MOST = 4096, NUMBER_MOST = 20 };
 
 static bool has_clock(Str s)
@@ -232,7 +233,9 @@ static bool parse_dated(Str line, Mark *m, uint32_t *body)
 	need_gap(&a);
 	*body = a.i;
 	set_tag(m, logger);
-	m->style = is_torchdynamo(logger) ? PREFIX_2022_TIME : m->artifact || m->trace.n ? PREFIX_2_1 : PREFIX_2_0;
+	m->style = is_torchdynamo(logger)      ? PREFIX_2022_TIME
+	           : m->artifact || m->trace.n ? PREFIX_2_1
+	                                       : PREFIX_2_0;
 	m->every = m->style == PREFIX_2_1;
 	return a.ok;
 }
@@ -254,7 +257,8 @@ static bool parse_bare_logger(Str line, Mark *m, uint32_t *body)
 
 static bool take_word(At *a)
 {
-	static const Str words[] = {STR_INIT("DEBUG"), STR_INIT("INFO"), STR_INIT("WARNING"), STR_INIT("ERROR"), STR_INIT("CRITICAL")};
+	static const Str words[] = {STR_INIT("DEBUG"), STR_INIT("INFO"), STR_INIT("WARNING"),
+	                            STR_INIT("ERROR"), STR_INIT("CRITICAL")};
 	for (uint32_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (take(a, words[i]))
 			return true;
@@ -297,8 +301,9 @@ static bool take_separators(At *a)
 	return a->i > from;
 }
 
-/* DEBUG:torch._dynamo.output_graph.__graph_code:TRACED GRAPH, the same with other separators, and pytest's captured
- * log, which has file:line behind the logger and may hold a formatted record. */
+/* DEBUG:torch._dynamo.output_graph.__graph_code:TRACED GRAPH, the same with other separators,
+ * and pytest's captured log, which has file:line behind the logger and may hold a formatted
+ * record. */
 static bool parse_format(Str line, Mark *m, uint32_t *body)
 {
 	At a = {line, 0, true};
@@ -332,21 +337,16 @@ bool mark_parse(Str s, Mark *m, uint32_t *body)
 	if (!s.n)
 		return false;
 	switch (s.p[0]) {
-	case 'V':
-		return parse_glog(s, m, body);
+	case 'V': return parse_glog(s, m, body);
 	case 'I':
 	case 'W':
 	case 'E':
-	case 'C':
-		return parse_glog(s, m, body) || parse_format(s, m, body);
+	case 'C': return parse_glog(s, m, body) || parse_format(s, m, body);
 	case '[':
 		return parse_glog(s, m, body) || parse_dated(s, m, body) || parse_debug_log(s, m, body);
-	case 't':
-		return parse_bare_logger(s, m, body);
-	case 'D':
-		return parse_format(s, m, body);
-	default:
-		return false;
+	case 't': return parse_bare_logger(s, m, body);
+	case 'D': return parse_format(s, m, body);
+	default: return false;
 	}
 }
 
@@ -390,7 +390,8 @@ static Str guess_tag(Str prefix)
 
 bool mark_guess(Str s, Mark *m, uint32_t *body)
 {
-	static const Str traced = STR_INIT("TRACED GRAPH"), code = STR_INIT(" BYTECODE "), line = STR_INIT(" line ");
+	static const Str traced = STR_INIT("TRACED GRAPH"), code = STR_INIT(" BYTECODE "),
+					 line = STR_INIT(" line ");
 	Str t = str_rtrim(s);
 	uint32_t at = t.n;
 	if (t.n <= traced.n)
@@ -404,7 +405,8 @@ bool mark_guess(Str s, Mark *m, uint32_t *body)
 		Str word = str_sub(t, i - 8, i);
 		at = str_eq(word, S("ORIGINAL")) || str_eq(word, S("MODIFIED")) ? i - 8 : t.n;
 	}
-	if (at == t.n || !at || char_is_ident((unsigned char)t.p[at - 1]) || t.p[at - 1] == '"' || t.p[at - 1] == '\'')
+	if (at == t.n || !at || char_is_ident((unsigned char)t.p[at - 1]) || t.p[at - 1] == '"' ||
+	    t.p[at - 1] == '\'')
 		return false;
 	Str prefix = str_sub(t, 0, at);
 	if (!str_trim(prefix).n || !str_has(prefix, S("torch")))
@@ -446,7 +448,8 @@ static bool match_compose(At *a, ForeignMatch *out)
 {
 	At word = *a;
 	uint32_t from = a->i;
-	while (a->i < a->s.n && (char_is_ident((unsigned char)a->s.p[a->i]) || a->s.p[a->i] == '.' || a->s.p[a->i] == '-'))
+	while (a->i < a->s.n && (char_is_ident((unsigned char)a->s.p[a->i]) || a->s.p[a->i] == '.' ||
+	                         a->s.p[a->i] == '-'))
 		a->i++;
 	out->label = str_sub(a->s, from, a->i);
 	uint32_t blanks = a->i;
@@ -466,7 +469,8 @@ static bool match_elastic(At *a, ForeignMatch *out)
 	while (a->i < a->s.n && char_is_ident((unsigned char)a->s.p[a->i]))
 		a->i++;
 	out->label = str_sub(a->s, from, a->i);
-	return out->label.n > 1 && !is_digit(out->label.p[0]) && is_digit(out->label.p[out->label.n - 1]) && take(a, S("]:"));
+	return out->label.n > 1 && !is_digit(out->label.p[0]) &&
+	       is_digit(out->label.p[out->label.n - 1]) && take(a, S("]:"));
 }
 
 static bool match_mpi(At *a, ForeignMatch *out)
@@ -501,21 +505,11 @@ bool foreign_match(Foreign kind, Str s, ForeignMatch *out)
 		ok = match_stamp(&a) && take(&a, S("Z"));
 		need_gap(&a);
 		break;
-	case FOREIGN_CONTAINER:
-		ok = match_container(&a, out);
-		break;
-	case FOREIGN_COMPOSE:
-		ok = match_compose(&a, out);
-		break;
-	case FOREIGN_ELASTIC:
-		ok = match_elastic(&a, out);
-		break;
-	case FOREIGN_MPI:
-		ok = match_mpi(&a, out);
-		break;
-	case FOREIGN_SRUN:
-		ok = match_srun(&a, out);
-		break;
+	case FOREIGN_CONTAINER: ok = match_container(&a, out); break;
+	case FOREIGN_COMPOSE: ok = match_compose(&a, out); break;
+	case FOREIGN_ELASTIC: ok = match_elastic(&a, out); break;
+	case FOREIGN_MPI: ok = match_mpi(&a, out); break;
+	case FOREIGN_SRUN: ok = match_srun(&a, out); break;
 	case FOREIGN_QUOTE:
 		while (take(&a, S(">"))) {
 			take(&a, S(" "));
@@ -526,8 +520,7 @@ bool foreign_match(Foreign kind, Str s, ForeignMatch *out)
 		out->mark = peek(&a);
 		ok = take(&a, S("+")) || take(&a, S("-"));
 		break;
-	case FOREIGN_N:
-		break;
+	case FOREIGN_N: break;
 	}
 	out->n = a.i;
 	return ok && a.ok;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * split_prefix: what stands before the text of a line: torch's own prefixes of every generation, and those of
- * schedulers, containers, launchers and mail. Matched by hand, in one pass over the prefix. */
+ * split_prefix: what stands before the text of a line: torch's own prefixes of every generation,
+ * and those of schedulers, containers, launchers and mail. Matched by hand, in one pass over the
+ * prefix. */
 #ifndef GRAPHLINT_SPLIT_PREFIX_H
 #define GRAPHLINT_SPLIT_PREFIX_H
 
@@ -10,14 +11,14 @@
 /* What the torch prefix of a line says. */
 typedef struct Mark {
 	PrefixStyle style; /* PREFIX_NONE: the line has none */
-	bool every;        /* stands on every line of its record, not only on the first */
-	bool structured;   /* of a line of TORCH_TRACE: JSON follows */
-	Str text;          /* the whole prefix: lines of one record have equal ones when `every` */
-	Str rank;          /* digits of [rank1]: */
-	Str number;        /* process or thread id */
-	Str trace;         /* "0/0_1", "!0/1/0" */
-	Str tag;           /* artifact "graph_code", or the last part of the logger's name "output_graph" */
-	bool artifact;     /* the tag is that of an artifact */
+	bool every; /* stands on every line of its record, not only on the first */
+	bool structured; /* of a line of TORCH_TRACE: JSON follows */
+	Str text; /* the whole prefix: lines of one record have equal ones when `every` */
+	Str rank; /* digits of [rank1]: */
+	Str number; /* process or thread id */
+	Str trace; /* "0/0_1", "!0/1/0" */
+	Str tag; /* artifact "graph_code", or the last part of the logger's name "output_graph" */
+	bool artifact; /* the tag is that of an artifact */
 } Mark;
 
 /* The prefix at the start of a line; *body: where its text begins. False when there is none. */
@@ -37,10 +38,10 @@ typedef enum Foreign {
 } Foreign;
 
 typedef struct ForeignMatch {
-	uint32_t n;   /* bytes of the prefix */
-	Str label;    /* who wrote the line: service, local rank; empty when it does not say */
+	uint32_t n; /* bytes of the prefix */
+	Str label; /* who wrote the line: service, local rank; empty when it does not say */
 	bool partial; /* the line goes on in the next one */
-	char mark;    /* diff: the sign */
+	char mark; /* diff: the sign */
 } ForeignMatch;
 
 bool foreign_match(Foreign kind, Str line, ForeignMatch *out);

@@ -14,7 +14,8 @@ static bool is_nbsp(Str s, uint32_t at)
 
 uint32_t clean_control(Str s, uint32_t at)
 {
-	static const Str codes[] = {STR_INIT("0m"), STR_INIT("2m"), STR_INIT("31m"), STR_INIT("32m"), STR_INIT("34m")};
+	static const Str codes[] = {STR_INIT("0m"), STR_INIT("2m"), STR_INIT("31m"), STR_INIT("32m"),
+	                            STR_INIT("34m")};
 	uint32_t i = at;
 	if (s.p[at] == '\x1b') {
 		i++;
@@ -59,14 +60,16 @@ static bool tab_indent(Str s)
 
 bool clean_needed(Str s, bool html)
 {
-	return s.n && (memchr(s.p, '\x1b', s.n) || memchr(s.p, '\r', s.n) || (html && memchr(s.p, '&', s.n)) || tab_indent(s) ||
-	               has_nbsp(s) || str_has(s, lost_reset));
+	return s.n &&
+	       (memchr(s.p, '\x1b', s.n) || memchr(s.p, '\r', s.n) || (html && memchr(s.p, '&', s.n)) ||
+	        tab_indent(s) || has_nbsp(s) || str_has(s, lost_reset));
 }
 
 uint64_t clean_room(Str s, uint32_t tab)
 {
 	uint64_t tabs = 0;
-	for (uint32_t i = 0; i < s.n && (s.p[i] == ' ' || s.p[i] == '\t' || is_nbsp(s, i)); i += is_nbsp(s, i) ? 2 : 1)
+	for (uint32_t i = 0; i < s.n && (s.p[i] == ' ' || s.p[i] == '\t' || is_nbsp(s, i));
+	     i += is_nbsp(s, i) ? 2 : 1)
 		tabs += s.p[i] == '\t';
 	return s.n + tabs * (tab - 1);
 }
@@ -126,7 +129,7 @@ static uint32_t entity(Str s, uint32_t at, char *out)
 		Str text;
 		char c;
 	} known[] = {
-		{STR_INIT("&lt;"), '<'}, {STR_INIT("&gt;"), '>'}, {STR_INIT("&quot;"), '"'},
+		{STR_INIT("&lt;"), '<'},   {STR_INIT("&gt;"), '>'},  {STR_INIT("&quot;"), '"'},
 		{STR_INIT("&#39;"), '\''}, {STR_INIT("&amp;"), '&'},
 	};
 	for (uint32_t k = 0; k < sizeof known / sizeof *known; k++)
@@ -137,7 +140,8 @@ static uint32_t entity(Str s, uint32_t at, char *out)
 	return 0;
 }
 
-/* What a terminal shows of a line with lone CRs: what stands behind the last one. A comment keeps its mark. */
+/* What a terminal shows of a line with lone CRs: what stands behind the last one. A comment
+ * keeps its mark. */
 static uint32_t behind_cr(Str s)
 {
 	uint32_t from = 0;
@@ -214,7 +218,8 @@ static bool is_html(const Artifact *art, const Source *src)
 	return named || quoted;
 }
 
-/* Depth of a line of a text without indentation: class 0, def 1, what follows 2; one more below a nested class. */
+/* Depth of a line of a text without indentation: class 0, def 1, what follows 2; one more below
+ * a nested class. */
 static uint32_t flat_depth(Str line, uint32_t *classes, bool *in_body)
 {
 	bool is_class = str_ends(str_rtrim(line), S("Module):")) && str_has(line, S("class "));
@@ -227,12 +232,14 @@ static uint32_t flat_depth(Str line, uint32_t *classes, bool *in_body)
 	return is_class ? nested : is_def ? nested + 1 : *in_body ? nested + 2 : 0;
 }
 
-/* Bytes that the first *npieces pieces can become; gives up the last ones where offsets would not do. */
+/* Bytes that the first *npieces pieces can become; gives up the last ones where offsets would
+ * not do. */
 static uint64_t text_room(const Artifact *art, const Source *src, uint32_t tab, uint32_t *npieces)
 {
 	uint64_t n = 1;
 	for (uint32_t i = 0; i < art->npieces; i++) {
-		uint64_t more = 1 + (art->flat ? 3 * STEP : 0) + clean_room(piece_text(src, &art->pieces[i]), tab);
+		uint64_t more =
+			1 + (art->flat ? 3 * STEP : 0) + clean_room(piece_text(src, &art->pieces[i]), tab);
 		if (n + more >= UINT32_MAX) {
 			*npieces = i;
 			return n;

@@ -10,10 +10,10 @@
 typedef struct Clean {
 	char *p;
 	uint32_t n;
-	bool html;        /* &lt; &gt; &quot; &#39; &amp; are decoded */
-	uint32_t tab;     /* columns of a tab in the indentation: CLEAN_TAB, or 1 where that would be too much */
-	Arena *a;         /* of the segments */
-	VEC(Seg) segs;    /* ascending; the way back to the source */
+	bool html; /* &lt; &gt; &quot; &#39; &amp; are decoded */
+	uint32_t tab; /* columns of a tab in the indentation: CLEAN_TAB, or 1 to save room */
+	Arena *a; /* of the segments */
+	VEC(Seg) segs; /* ascending; the way back to the source */
 } Clean;
 
 enum { CLEAN_TAB = 8 };
@@ -27,8 +27,9 @@ void clean_add(Clean *c, Str line, uint32_t src, bool joins);
 /* The next byte of the clean text stands at `src`. */
 void clean_place(Clean *c, uint32_t src);
 
-/* Length of the terminal control sequence at s.p[at]; 0 when there is none. Knows torch's colours also with the ESC
- * byte lost ([31m) or written as two characters (^[[31m): digits and m behind a bracket are no index. */
+/* Length of the terminal control sequence at s.p[at]; 0 when there is none. Knows torch's
+ * colours also with the ESC byte lost ([31m) or written as two characters (^[[31m): digits and m
+ * behind a bracket are no index. */
 uint32_t clean_control(Str s, uint32_t at);
 
 #endif

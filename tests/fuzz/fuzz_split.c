@@ -9,13 +9,8 @@ static void check_artifact(const Artifact *art, const Sources *sources, Arena *a
 	for (uint32_t i = 0; i < art->npieces; i++)
 		ASSERT(art->pieces[i].src <= size && art->pieces[i].n <= size - art->pieces[i].src);
 	Text text = artifact_text(art, sources, a);
-	uint32_t before = 0;
-	for (uint32_t at = 0; at <= text.s.n; at++) {
-		uint32_t offset = text_offset(&text, at);
-		ASSERT(offset <= size);
-		ASSERT(offset >= before || at == 0);
-		before = offset;
-	}
+	for (uint32_t at = 0; at <= text.s.n; at++) /* not ascending: the rest of a torn line stands behind another line */
+		ASSERT(text_offset(&text, at) <= size);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
