@@ -896,3 +896,75 @@ Tri expr_ge(Types *t, ExprId a, ExprId b)
 	Range r = expr_range(t, d);
 	return r.lo >= 0 ? TRI_MUST : r.hi < 0 ? TRI_NO : TRI_MAY;
 }
+
+/* ---- values ---- */
+
+enum { EVAL_DEPTH = 64 }; /* atoms within atoms; their text is capped, so deeper ones do not occur */
+
+typedef struct Eval {
+	bool (*symbol)(void *ctx, Str name, int64_t *out);
+	void *ctx;
+} Eval;
+
+static bool eval_poly(const Types *t, ExprId e, const Eval *ev, uint32_t depth, int64_t *out);
+
+static bool eval_atom(const Types *t, const Atom *a, const Eval *ev, uint32_t depth, int64_t *out)
+{
+	int64_t x = 0, y = 0;
+	if (a->op == ATOM_SYMBOL)
+		return ev->symbol(ev->ctx, a->text, out);
+	if (a->op == ATOM_OPAQUE || !a->nargs || !eval_poly(t, a->args[0], ev, depth + 1, &x))
+		return false;
+	for (uint32_t i = 1; i < a->nargs; i++) {
+		if (!eval_poly(t, a->args[i], ev, depth + 1, &y))
+			return false;
+		if ((a->op == ATOM_FLOORDIV || a->op == ATOM_MOD) && y <= 0)
+			return false;
+		int64_t q = a->op == ATOM_FLOORDIV || a->op == ATOM_MOD ? int_floor_div(x, y) : 0;
+		x = a->op == ATOM_FLOORDIV ? q : a->op == ATOM_MOD ? x - q * y : a->op == ATOM_MAX ? (x > y ? x : y) : (x < y ? x : y);
+	}
+	*out = x;
+	return true;
+}
+
+static bool eval_poly(const Types *t, ExprId e, const Eval *ev, uint32_t depth, int64_t *out)
+{
+	Poly p;
+	int64_t sum = 0;
+	if (!e.i || depth > EVAL_DEPTH)
+		return false;
+	poly_of(t, e, &p);
+	for (uint32_t i = 0; i < p.n; i++) {
+		int64_t product = p.t[i].coef, v;
+		const Factor *f = mono_factors(t, p.t[i].mono);
+		for (uint32_t k = 0; k < t->monos.v[p.t[i].mono].n; k++) {
+			if (!eval_atom(t, &t->atoms.v[f[k].atom], ev, depth, &v))
+				return false;
+			for (uint32_t n = 0; n < f[k].power; n++)
+				if (__builtin_mul_overflow(product, v, &product))
+					return false;
+		}
+		if (__builtin_add_overflow(sum, product, &sum))
+			return false;
+	}
+	*out = sum;
+	return true;
+}
+
+bool expr_eval(const Types *t, ExprId e, bool (*symbol)(void *ctx, Str name, int64_t *out), void *ctx, int64_t *out)
+{
+	return eval_poly(t, e, &(Eval){symbol, ctx}, 0, out);
+}
+
+bool expr_is_symbol(const Types *t, ExprId e, Str *name)
+{
+	Poly p;
+	if (!e.i)
+		return false;
+	poly_of(t, e, &p);
+	if (p.n != 1 || p.t[0].coef != 1 || t->monos.v[p.t[0].mono].n != 1)
+		return false;
+	const Factor *f = mono_factors(t, p.t[0].mono);
+	*name = t->atoms.v[f->atom].text;
+	return f->power == 1 && t->atoms.v[f->atom].op == ATOM_SYMBOL;
+}

@@ -154,13 +154,15 @@ typedef struct Sim {
 	Names *names;
 	Terms *terms;                    /* shared by compared runs */
 	/* this run */
-	Arena *a, *scratch;
+	Arena *a, *scratch, *inner; /* inner: rewound within one operator */
 	SimCut cut;
 	Assume assume;
 	VEC(HeapObj) heap;     /* slot 0 unused */
 	VEC(SimTensor) tensors; /* slot 0 unused */
 	VEC(SimStore) stores;  /* slot 0 unused */
 	Map globals;           /* Sym -> Ref */
+	Map attrs;             /* path of a graph attribute, Sym -> Ref */
+	Map symbols;           /* size symbols of the graph that runs: Sym -> value + 1 */
 	Map site_count;        /* site -> times seen */
 	VEC(SimPrinted) printed;
 	VEC(Ref) escaped;      /* values that hidden code got and may keep */
@@ -171,6 +173,7 @@ typedef struct Sim {
 	SimCall call;          /* with VALUE_LATER */
 	uint64_t frame_site;   /* of the running frame: part of every site */
 	Span here;             /* place in the dump of what runs */
+	bool mixed;            /* sim_content met a large tensor of several parts since this was reset */
 	bool hidden_seen;      /* hidden code got a tensor on this path */
 	bool unsure;           /* something was approximated so that nothing can be concluded from a difference */
 	bool stopped;          /* the run could not go on */
@@ -208,6 +211,19 @@ TermId sim_content(Sim *s, Ref tensor);          /* one term for all it holds no
 bool sim_share(const Sim *s, Ref a, Ref b);      /* one store */
 Tri sim_overlap(Sim *s, Ref a, Ref b);           /* elements in common? */
 TypeId sim_type(Sim *s, Ref tensor);             /* concrete type for infer */
+
+/* Terms of a small tensor's elements, row-major; false for large ones. */
+bool sim_elements(Sim *s, Ref tensor, const TermId **out);
+/* Writes elements of a small tensor: terms[k] at element map[k] (map NULL: at k). */
+void sim_write_elements(Sim *s, Ref tensor, const uint32_t *map, uint32_t n, const TermId *terms);
+/* Writes one term over all that a large tensor views. */
+void sim_write_whole(Sim *s, Ref tensor, TermId term);
+/* A view: element k is element map[k] of base, sizes of `type`; map NULL: not known which (large, or not understood):
+ * then `way` names how it was made. */
+Ref sim_view(Sim *s, Ref base, TypeId type, const uint32_t *map, uint64_t way);
+/* Concrete sizes under the symbols of the graph that runs; false when one is unknown or there are too many. */
+bool sim_sizes(Sim *s, TypeId type, int64_t *size, int64_t *stride, bool *strided, uint32_t *ndim);
+static inline SimTensor *sim_tensor_of(Sim *s, Ref r) { return &s->tensors.v[sim_obj(s, r)->tensor]; }
 
 /* ---- graphs and operators (sim_graph.c) ---- */
 /* Runs a captured graph on values; the result is a tuple, or the bare value where the graph returns one. */

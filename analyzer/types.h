@@ -61,6 +61,10 @@ ExprId expr_min(Types *t, ExprId a, ExprId b);
 bool expr_value(const Types *t, ExprId e, int64_t *out); /* true when it is a plain number */
 Tri expr_eq(Types *t, ExprId a, ExprId b);  /* MUST equal, NO differs for all values, MAY cannot be told */
 Tri expr_ge(Types *t, ExprId a, ExprId b);
+/* The value of an expression when `symbol` gives that of each plain symbol; false when one is not known, or on overflow. */
+bool expr_eval(const Types *t, ExprId e, bool (*symbol)(void *ctx, Str name, int64_t *out), void *ctx, int64_t *out);
+/* Is it one plain symbol? Its name. */
+bool expr_is_symbol(const Types *t, ExprId e, Str *name);
 Str expr_text(Types *t, ExprId e, Arena *a); /* stable text, for dumps */
 
 /* ---- types ---- */
