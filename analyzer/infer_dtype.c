@@ -80,28 +80,45 @@ static DType product_dtype(Call *c)
 	return call_product_dtype(c, d);
 }
 
-/* Does the region of autocast apply to this call's tensors? Those of another device it leaves
- * alone. */
-static AutocastState autocast_here(Call *c)
+/* The innermost open region of autocast for this call's tensors; NULL when there is none. */
+static const Autocast *autocast_here(Call *c, AutocastState *state)
 {
-	if (!c->in->autocast.n)
-		return AUTOCAST_OFF;
-	const Autocast *now = &c->in->autocast.v[c->in->autocast.n - 1];
-	Sym device = call_operand_device(c);
-	if (now->state == AUTOCAST_OFF || !now->device.n || !device.i)
-		return now->state == AUTOCAST_OFF ? AUTOCAST_OFF : AUTOCAST_UNKNOWN;
-	return str_starts(sym_str(c->in->names, device), now->device) ? now->state : AUTOCAST_OFF;
+	Str device = sym_str(c->in->names, call_operand_device(c));
+	*state = AUTOCAST_OFF;
+	for (uint32_t i = c->in->autocast.n; i-- > 0;) {
+		const Autocast *a = &c->in->autocast.v[i];
+		if (!device.n || !a->device.n) {
+			*state = AUTOCAST_UNKNOWN;
+			return a;
+		}
+		if (str_starts(device, a->device)) {
+			*state = a->state;
+			return a;
+		}
+	}
+	return NULL;
 }
 
 DType call_product_dtype(Call *c, DType d)
 {
-	if (d == DT_F64 || dtype_class(d) != DC_FLOAT)
+	AutocastState state;
+	if (!c->in->autocast.n || d == DT_F64 || dtype_class(d) != DC_FLOAT)
 		return d;
-	switch (autocast_here(c)) {
-	case AUTOCAST_ON: return c->in->autocast.v[c->in->autocast.n - 1].dtype;
-	case AUTOCAST_UNKNOWN: return DT_NONE;
-	default: return d;
-	}
+	const Autocast *a = autocast_here(c, &state);
+	return state == AUTOCAST_ON ? a->dtype : state == AUTOCAST_UNKNOWN ? DT_NONE : d;
+}
+
+/* Inside a region some functions go back to float32; which ones differs by device and version. */
+static bool autocast_may_widen(Call *c, uint32_t k, DType d)
+{
+	AutocastState state;
+	if (!c->in->autocast.n || (d != DT_F16 && d != DT_BF16))
+		return false;
+	const Autocast *a = autocast_here(c, &state);
+	if (state == AUTOCAST_OFF)
+		return false;
+	bool plain = c->row->shape[k] == SH_SELF || c->row->shape[k] == SH_BROADCAST;
+	return !plain || !str_eq(a->device, S("cpu"));
 }
 
 /* torch.tensor and torch.full: of Python numbers; a tensor among them gives its own. */
@@ -177,7 +194,7 @@ static bool dtype_argument(Call *c, DType *out)
 	return true;
 }
 
-DType call_result_dtype(Call *c, uint32_t k)
+static DType rule_dtype(Call *c, uint32_t k)
 {
 	DType asked = DT_NONE, own = type_dtype(c->t, call_input(c));
 	bool by_arg = dtype_argument(c, &asked);
@@ -205,4 +222,12 @@ DType call_result_dtype(Call *c, uint32_t k)
 	case DR_STAT: return stat_dtype(own);
 	default: return DT_NONE;
 	}
+}
+
+DType call_result_dtype(Call *c, uint32_t k)
+{
+	DType d = rule_dtype(c, k);
+	uint8_t rule = c->row->dtype[k];
+	bool said = rule == DR_FIXED || rule == DR_PRODUCT || c->arg[SR_DTYPE];
+	return !said && autocast_may_widen(c, k, d) ? DT_NONE : d;
 }

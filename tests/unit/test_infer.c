@@ -421,7 +421,7 @@ static void layout_writes(void **state)
 	static const char *const in = "y: \"f32[4, 3][1, 4]cpu\", z: \"f32[1, 6][6, 1]cpu\"";
 	static const char *const t_ = "        a = y.view(12)\n        b = y.reshape(2, 6)\n"
 								  "        t_: \"f32[4, 3][1, 4]cpu\" = y.t_()\n        d = "
-	                              "y.reshape(2, 6)\n        e = t_ + 1\n";
+								  "y.reshape(2, 6)\n        e = t_ + 1\n";
 	check(w, in, t_, "", "y", "f32[3, 4][4, 1]cpu");
 	check(w, in, t_, "", "b", "f32[2, 6][6, 1]cpu");
 	check(w, in, t_, "", "t_", "f32[4, 3][1, 4]cpu");
@@ -453,9 +453,17 @@ static void regions(void **state)
 		"        on = torch.amp.autocast_mode._enter_autocast('cpu', torch.bfloat16, True, None)\n"
 		"        a = torch._C._nn.linear(x, w)\n        b_1 = a + x\n"
 		"        off = torch.amp.autocast_mode._exit_autocast(on)\n        d = "
-	    "torch._C._nn.linear(x, w)\n";
+		"torch._C._nn.linear(x, w)\n";
 	check(w, INPUTS, cast, "", "a", "bf16[2, 5][5, 1]cpu");
 	check(w, INPUTS, cast, "", "d", "f32[2, 5][5, 1]cpu");
+	/* on an accelerator others of its functions go back to float32 */
+	static const char *const cuda =
+		"        on = torch.amp.autocast_mode._enter_autocast('cuda', torch.float16, True, None)\n"
+		"        a = gpu @ gpu.t()\n        b_1 = a.softmax(-1)\n        d = x @ xt\n"
+		"        off = torch.amp.autocast_mode._exit_autocast(on)\n";
+	check(w, INPUTS, cuda, "", "a", "f16[2, 2][2, 1]cuda:0");
+	check(w, INPUTS, cuda, "", "b_1", "?[2, 2][2, 1]cuda:0");
+	check(w, INPUTS, cuda, "", "d", "f32[2, 2][2, 1]cpu");
 	static const char *const vmap =
 		"        n_1 = torch._functorch.predispatch._vmap_increment_nesting(2, 'error')\n"
 		"        a: \"f32[3][1]cpu\" = torch._functorch.predispatch._add_batch_dim(x, 0, 1)\n"
@@ -474,7 +482,7 @@ static void bodies(void **state)
 	static const char *const call =
 		"        wrap_body_0 = self.wrap_body_0\n"
 		"        p = torch.ops.higher_order.tag_activation_checkpoint(wrap_body_0, x, "
-	    "use_reentrant = False)\n"
+		"use_reentrant = False)\n"
 		"        r = p[0]\n";
 	check(w, INPUTS, call, after, "p", "(f32[3, 2][1, 3]cpu, f32[3][1]cpu)");
 	check(w, INPUTS, call, after, "r", "f32[3, 2][1, 3]cpu");
@@ -483,19 +491,19 @@ static void bodies(void **state)
 		"        wrap_body_0 = self.wrap_body_0\n"
 		"        p = torch.ops.higher_order.tag_activation_checkpoint(wrap_body_0, x)\n"
 		"        q_1 = torch.ops.higher_order.tag_activation_checkpoint(wrap_body_0, wide)\n       "
-	    " r = q_1[1]\n";
+		" r = q_1[1]\n";
 	check(w, INPUTS, twice, after, "p", "(f32[3, 2][1, 3]cpu, f32[3][1]cpu)");
 	check(w, INPUTS, twice, after, "r", "f32[3][1]cpu");
 	static const char *const branches =
 		"\n    class cond_true_0(torch.nn.Module):\n        def forward(self, a_):\n            s "
-	    "= a_.t()\n"
+		"= a_.t()\n"
 		"            return (s,)\n\n    class cond_false_0(torch.nn.Module):\n        def "
-	    "forward(self, a_):\n"
+		"forward(self, a_):\n"
 		"            s = a_.t().contiguous()\n            return (s,)\n";
 	static const char *const cond =
 		"        cond_true_0 = self.cond_true_0\n        cond_false_0 = self.cond_false_0\n"
 		"        c_1 = torch.ops.higher_order.cond(m, cond_true_0, cond_false_0, [x])\n        r = "
-	    "c_1[0];  c_1 = None\n";
+		"c_1[0];  c_1 = None\n";
 	check(w, INPUTS, cond, branches, "r",
 	      "f32[3, 2]cpu"); /* one branch returns a view, the other a copy */
 }
