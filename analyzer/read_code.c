@@ -378,9 +378,22 @@ static bool word_before(Str s, uint32_t at)
 	return at && (char_is_ident((unsigned char)s.p[at - 1]) || s.p[at - 1] == '.');
 }
 
+/* The end of an annotation without quotes, as 2.0 and 2.1 print it, that begins at `at`: `view: f32[2*s0, 3] = `. */
+static uint32_t bare_type_end(Str s, uint32_t at)
+{
+	uint32_t depth = 0;
+	for (; at < s.n; at++) {
+		depth += s.p[at] == '[' || s.p[at] == '(';
+		depth -= depth && (s.p[at] == ']' || s.p[at] == ')');
+		if (!depth && (s.p[at] == ',' || s.p[at] == '=' || s.p[at] == ';'))
+			break;
+	}
+	return at;
+}
+
 /* Looks over a statement for names that nothing makes. Only what stands where an operand can stand counts: not
- * attribute names, keywords, called functions, strings. */
-static void check_names(CodeReader *c, const Pending *p, Str s)
+ * attribute names, keywords, called functions, strings. `s` is what the parser got, `orig` the same bytes unmasked. */
+static void check_names(CodeReader *c, const Pending *p, Str s, Str orig)
 {
 	char before = ';';
 	uint32_t unpacked = str_find(s, S(" = "), 0); /* a, b, = ...: names before it are made here */
@@ -425,9 +438,40 @@ static void check_names(CodeReader *c, const Pending *p, Str s)
 		    !str_eq(name, S("None")) && !str_eq(name, S("True")) && !str_eq(name, S("False")) &&
 		    !str_eq(name, S("return")) && !str_eq(name, S("pass")) && !str_eq(name, S("in")) &&
 		    !str_eq(name, S("is")) && !str_eq(name, S("not")) && !str_eq(name, S("and")) && !str_eq(name, S("or")) &&
-		    !env_find(&c->env, sym(c, name)))
+		    !is_known_name(str_sub(orig, i, e)) && !env_find(&c->env, sym(c, name)))
 			bind_missing(c, p, name);
 		i = e;
+		if (annotated) {
+			i += s.n - e - rest.n + 1;
+			uint32_t text = s.n - str_ltrim(str_sub(s, i, s.n)).n;
+			if (text < s.n && s.p[text] != '"' && s.p[text] != '\'')
+				i = bare_type_end(s, text);
+		}
+	}
+}
+
+/* Joint graphs of 2.0 and 2.1 have `primals_1: f32[2, 3], tangents_1: f32[6], = fx_pytree.tree_flatten_spec(...)`, which is
+ * no Python. Notes the types and masks them in `p`, the n bytes that the parser gets. */
+static void mask_flatten_types(CodeReader *c, char *p, uint32_t n)
+{
+	Str s = {p, n};
+	uint32_t end = str_find(s, S(", = fx_pytree."), 0);
+	if (end == n)
+		return;
+	c->declared.a = c->r->scratch;
+	for (uint32_t i = 0; i < end;) {
+		uint32_t e = i;
+		while (e < end && char_is_ident((unsigned char)p[e]))
+			e++;
+		if (e == i || e == end || p[e] != ':') {
+			i = e + 1;
+			continue;
+		}
+		uint32_t to = bare_type_end(s, e);
+		TypeId type = type_parse(c->r->types, str_trim(str_sub(s, e + 1, to)));
+		map_put(&c->declared, sym(c, str_sub(s, i, e)).i, type.i + 1);
+		memset(p + e, ' ', to - e);
+		i = to;
 	}
 }
 
@@ -655,7 +699,8 @@ static void read_tree(CodeReader *c, TSTree *tree, const Pending *p, uint32_t n)
 		if (!begun)
 			begin_statement(c, &x, &p[i]);
 		begun = true;
-		check_names(c, &p[i], str_sub(c->text->s, p[i].at + (at - p[i].buf), p[i].at + (ts_node_end_byte(node) - p[i].buf)));
+		uint32_t end = ts_node_end_byte(node);
+		check_names(c, &p[i], str_sub(x.buf, at, end), str_sub(x.orig, at, end));
 		StmtVal sv;
 		expr_statement(&x, &py->cursor, &sv);
 		statement(c, &p[i], &sv, &x);
@@ -727,6 +772,7 @@ static void queue_statement(CodeReader *c, const Stmt *st)
 		memset(c->buf.p + p.buf + (st->comments[i].at - st->at), ' ', st->comments[i].end - st->comments[i].at);
 	if (memchr(s.p, '<', s.n))
 		mask_reprs(c->buf.p + p.buf, n);
+	mask_flatten_types(c, c->buf.p + p.buf, n);
 	for (uint32_t i = p.buf; i < c->buf.n; i++)
 		if (c->buf.p[i] == 0)
 			c->buf.p[i] = '?';
