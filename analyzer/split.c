@@ -450,38 +450,60 @@ static void finish(Splitter *s, uint32_t from)
 	}
 }
 
+static void split_all(Splitter *s)
+{
+	LineReader lines = lines_new(s->src, s->scratch);
+	uint32_t from = s->out->v.n;
+	s->special = lines.special;
+	VEC_PUSH(s->scratch, &s->processes, ((Process){0}));
+	for (LogLine *l; lines_next(&lines, &l); s->clock++) {
+		s->seen[l->mark.style]++;
+		if (l->mark.structured)
+			end_payload(s, l);
+		if (l->mark.every)
+			add_marked(s, l);
+		else
+			add_free(s, l);
+	}
+	for (uint32_t i = 0; i < s->records.n; i++)
+		record_close(s, &s->records.v[i]);
+	finish(s, from);
+	s->out->torch_lines += lines.torch_lines;
+}
+
+/* Calls split_all; where memory runs out, gives the scratch arena back before the unwinding goes
+ * on. */
+static void split_guarded(Splitter *s)
+{
+	Budget *budget = s->out->a->budget;
+	jmp_buf *outer = budget ? budget->fail : NULL, here;
+	if (!outer) {
+		split_all(s);
+		return;
+	}
+	budget->fail = &here;
+	if (setjmp(here)) {
+		budget->fail = outer;
+		arena_free(s->scratch);
+		longjmp(*outer, 1);
+	}
+	split_all(s);
+	budget->fail = outer;
+}
+
 void split_source(Artifacts *t, const Sources *sources, FileId file, const Config *cfg,
                   Diags *diags)
 {
 	(void)cfg;
 	Arena scratch = arena_new(t->a->budget);
 	const Source *src = source_get(sources, file);
-	LineReader lines = lines_new(src, &scratch);
-	Splitter s = {.out = t,
-	              .scratch = &scratch,
-	              .src = src,
-	              .file = file,
-	              .special = lines.special,
-	              .process_at = {.a = &scratch}};
-	uint32_t from = t->v.n;
-	VEC_PUSH(&scratch, &s.processes, ((Process){0}));
-	for (LogLine *l; lines_next(&lines, &l); s.clock++) {
-		s.seen[l->mark.style]++;
-		if (l->mark.structured)
-			end_payload(&s, l);
-		if (l->mark.every)
-			add_marked(&s, l);
-		else
-			add_free(&s, l);
-	}
-	for (uint32_t i = 0; i < s.records.n; i++)
-		record_close(&s, &s.records.v[i]);
-	finish(&s, from);
-	t->torch_lines += lines.torch_lines;
+	Splitter s = {
+		.out = t, .scratch = &scratch, .src = src, .file = file, .process_at = {.a = &scratch}};
+	split_guarded(&s);
+	arena_free(&scratch);
 	if (src->damage.n && diags)
 		diag_truncated(diags, (Span){file, src->text.n, src->text.n}, STR_FMT,
 		               STR_ARG(src->damage));
-	arena_free(&scratch);
 }
 
 /* ---- dump ---- */

@@ -472,7 +472,7 @@ static void options_that_print_more(void **state)
 {
 	SPLITS(
 		"class <lambda>(torch.nn.Module):\n    def forward(self, x: \"f32[3]\"):\n        \"\"\"\n "
-	    "       val: 'FakeTensor(..., size=(3,))'\n        stack_trace: ('  File \"a.py\"\\n'\n"
+		"       val: 'FakeTensor(..., size=(3,))'\n        stack_trace: ('  File \"a.py\"\\n'\n"
 		"         'for x in y:\\n')\n        \"\"\"\n\n        return x\n",
 		"graph-code 1-9 <lambda>");
 	SPLITS("def forward(self, x):\n    _rf = torch._C._profiler._RecordFunctionFast('## K ##'); "
@@ -513,7 +513,7 @@ static void user_source_is_no_graph(void **state)
 	       "");
 	/* a helper before, user code behind: neither is taken along */
 	SPLITS("def helper(x):\n    return x\n" GM "\nclass Net(nn.Module):\n    def forward(self, "
-	                                           "x):\n        for i in x:\n            pass\n",
+	       "x):\n        for i in x:\n            pass\n",
 	       "graph-code 3-7 GraphModule");
 }
 
@@ -540,11 +540,11 @@ static void quoted_source_begins_nothing(void **state)
 	       "graph-code 1-7 GraphModule");
 	SPLITS(
 		"        # File: a.py:3 in f, code: class Net(torch.nn.Module):\n        # File: a.py:4 in "
-	    "f, code: graph():\n[stage: 1]# File: a.py:3 in f, code: class Net(torch.nn.Module):\n",
+		"f, code: graph():\n[stage: 1]# File: a.py:3 in f, code: class Net(torch.nn.Module):\n",
 		"");
 	SPLITS(
 		"V1201 02:00:35.778000 7 a.py:13] [0/0] [__trace_source]     def forward(self, x):\nV1201 "
-	    "02:00:35.779000 7 a.py:13] [0/0] [__trace_source] ORIGINAL BYTECODE f /a.py line 3\n",
+		"02:00:35.779000 7 a.py:13] [0/0] [__trace_source] ORIGINAL BYTECODE f /a.py line 3\n",
 		"");
 }
 
@@ -718,10 +718,10 @@ static void lost_indentation_is_put_back(void **state)
 {
 	SPLITS(
 		"TRACED GRAPH\n===== __compiled_fn_2 =====\nf.py class GraphModule(torch.nn.Module):\ndef "
-	    "forward(self, L_x_: \"f32[1]\"):\nl_x_ = L_x_\n\n# File: a.py:13 in f, code: h = x\nc = "
-	    "self.cond_0;  l_x_ = None\nreturn (c,)\n\n"
+		"forward(self, L_x_: \"f32[1]\"):\nl_x_ = L_x_\n\n# File: a.py:13 in f, code: h = x\nc = "
+		"self.cond_0;  l_x_ = None\nreturn (c,)\n\n"
 		"class cond_0(torch.nn.Module):\ndef forward(self, a):\nreturn a\nTRACED GRAPH\nf.py class "
-	    "GraphModule(torch.nn.Module):\ndef forward(self, x):\ny = x + 1;  x = None\nreturn y\n",
+		"GraphModule(torch.nn.Module):\ndef forward(self, x):\ny = x + 1;  x = None\nreturn y\n",
 		"graph-code 2-13 __compiled_fn_2 flat; graph-code 15-18 GraphModule flat");
 	assert_text(state, 1,
 	            "===== __compiled_fn_2 =====\nf.py class GraphModule(torch.nn.Module):\n    def "
@@ -735,8 +735,8 @@ static void colours_are_dropped(void **state)
 {
 	SPLITS(
 		"class GraphModule(torch.nn.Module):\n    def forward(self, x: "
-	    "\"\x1b[31mf32\x1b[0m\x1b[34m[2]\x1b[0m\x1b[2m\x1b[0m\"):\n        \x1b[2m# File: a.py:3 "
-	    "in f, code: y\x1b[0m\n        y = x[0];  \x1b[2mx = None\x1b[0m\n        return (y,)\n",
+		"\"\x1b[31mf32\x1b[0m\x1b[34m[2]\x1b[0m\x1b[2m\x1b[0m\"):\n        \x1b[2m# File: a.py:3 "
+		"in f, code: y\x1b[0m\n        y = x[0];  \x1b[2mx = None\x1b[0m\n        return (y,)\n",
 		"graph-code 1-5 GraphModule");
 	assert_text(state, 1,
 	            "class GraphModule(torch.nn.Module):\n    def forward(self, x: \"f32[2]\"):\n      "
@@ -750,7 +750,7 @@ static void colours_are_dropped(void **state)
 	/* a coloured prefix */
 	SPLITS(
 		"\x1b[32mV1201\x1b[0m 02:00:35.344000 7842 a.py:734] [0/0] [__bytecode] \x1b[1mORIGINAL "
-	    "BYTECODE f /a.py line 3\x1b[0m\n"
+		"BYTECODE f /a.py line 3\x1b[0m\n"
 		"\x1b[32mV1201\x1b[0m 02:00:35.344000 7842 a.py:734] [0/0] [__bytecode]   3 RETURN_VALUE\n",
 		"bytecode-original 1-2 f");
 	assert_text(state, 1, "ORIGINAL BYTECODE f /a.py line 3\n  3 RETURN_VALUE");
@@ -767,7 +767,7 @@ static void pages_and_editors(void **state)
 	            "1;  x = None\n        return (y,)");
 	SPLITS(
 		"class GraphModule(torch.nn.Module):\n\tdef forward(self, x):\n\t\ty = x + 1;  x = "
-	    "None\n\t\treturn (y,)\n\tclass a(torch.nn.Module):\n\t\tdef forward(self):\n\t\t\tpass\n",
+		"None\n\t\treturn (y,)\n\tclass a(torch.nn.Module):\n\t\tdef forward(self):\n\t\t\tpass\n",
 		"graph-code 1-7 GraphModule");
 	assert_text(state, 1,
 	            "class GraphModule(torch.nn.Module):\n        def forward(self, x):\n              "
@@ -956,7 +956,7 @@ static void hostile_texts(void **state)
 		"\"\"\"\n",
 		"  (x): B()\n)\ndef forward(self, x):\n",
 		"V1201 02:00:35.344000 1 aV1201 02:00:35.344000 1 a.py:1] [0/0] [__graph_code] b\n.py:1] "
-	    "x\n",
+		"x\n",
 		"\x1b[",
 		"&lt;",
 		"[0m",
@@ -973,6 +973,33 @@ static void hostile_texts(void **state)
 		for (uint32_t k = 1; k < e->t.v.n; k++)
 			artifact_text(nth(state, k), &e->sources, &e->a);
 	}
+}
+
+/* Memory that runs out at any request unwinds to the caller, and what was taken meanwhile is
+ * given back. */
+static void memory_runs_out(void **state)
+{
+	Env *e = *state;
+	Str why;
+	FileId f = sources_add_bytes(&e->sources, S("f"), S("x\x1b[0m\n" GM "\n" GRAPH23), 0, &why);
+	uint32_t failed = 0;
+	for (uint32_t at = 1; at < 20; at++) {
+		Budget budget = {.fail_at = at};
+		Arena a = arena_new(&budget);
+		Artifacts t;
+		jmp_buf out;
+		budget.fail = &out;
+		if (setjmp(out) == 0) {
+			artifacts_init(&t, &a);
+			split_source(&t, &e->sources, f, NULL, &e->diags);
+		} else {
+			failed++;
+			assert_ptr_equal(budget.fail, &out);
+		}
+		arena_free(&a);
+		assert_int_equal(budget.used, 0);
+	}
+	assert_true(failed > 1 && failed < 19);
 }
 
 static void the_dump_is_stable(void **state)
@@ -1039,6 +1066,7 @@ int main(void)
 		TEST(long_input_is_linear),
 		TEST(a_line_of_16_mb),
 		TEST(hostile_texts),
+		TEST(memory_runs_out),
 		TEST(the_dump_is_stable),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
