@@ -352,10 +352,6 @@ bool infer_size_one_hot(Call *c, Result *r)
 bool infer_size_given(Call *c, Result *r)
 {
 	(void)r;
-	if (!c->arg[SR_SHAPE]) { /* zeros() of no sizes */
-		c->ndim = 0;
-		return c->row->param[0].variadic || c->row->nparams > 1;
-	}
 	return call_exprs(c, SR_SHAPE, c->size, &c->ndim);
 }
 
