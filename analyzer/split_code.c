@@ -148,22 +148,38 @@ typedef struct Listing {
 	bool ends; /* its last instruction may be the last of a frame */
 	bool compiled; /* calls what Dynamo makes */
 	uint32_t instructions;
+	uint32_t usual; /* of them, with names that most instructions of any listing have */
 } Listing;
+
+static bool starts_any(Str s, const Str *v, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (str_starts(s, v[i]))
+			return true;
+	return false;
+}
 
 /* The op may be the last of a frame: what follows is not missing. */
 static bool may_end(Str op)
 {
 	static const Str starts[] = {STR_INIT("RETURN_"), STR_INIT("RAISE"), STR_INIT("RERAISE"),
 	                             STR_INIT("JUMP_"), STR_INIT("INTERPRETER_EXIT")};
-	for (uint32_t i = 0; i < sizeof starts / sizeof *starts; i++)
-		if (str_starts(op, starts[i]))
-			return true;
-	return false;
+	return starts_any(op, starts, sizeof starts / sizeof *starts);
+}
+
+/* Upper-case words are no listing: lists of keywords, headings. */
+static bool is_usual(Str op)
+{
+	static const Str starts[] = {STR_INIT("LOAD_"),   STR_INIT("STORE_"), STR_INIT("CALL"),
+	                             STR_INIT("POP_"),    STR_INIT("BUILD_"), STR_INIT("BINARY_"),
+	                             STR_INIT("RETURN_"), STR_INIT("RESUME")};
+	return starts_any(op, starts, sizeof starts / sizeof *starts);
 }
 
 static void note_instruction(Listing *l, Str t, Str op)
 {
 	l->instructions++;
+	l->usual += is_usual(op);
 	l->ends = may_end(op);
 	if (!l->compiled && str_find_char(t, '_', 0) < t.n)
 		l->compiled = str_has(t, S("__compiled_fn_")) || str_has(t, S("__resume_at_"));
@@ -225,7 +241,8 @@ static void set_frame(Block *b, Artifact *a, Str head)
  * else's `dis`. */
 static bool is_worth(Block *b, uint32_t i, const Listing *l)
 {
-	return l->instructions >= RUN_LEAST && (l->compiled || b->whole || i == 0);
+	bool listing = l->instructions >= RUN_LEAST && l->usual * 2 >= l->instructions;
+	return listing && (l->compiled || b->whole || i == 0);
 }
 
 uint32_t code_cut(Block *b, uint32_t i)

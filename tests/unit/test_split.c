@@ -861,6 +861,7 @@ static void missing_lines(void **state)
 	SPLITS("class A(torch.nn.Module):\n        h = x + 1;  x = None\n        return (h,)\n",
 	       "graph-code 1-3 A headless");
 	SPLITS(P23 "Cache miss due to new autograd node: x\n", "");
+	SPLITS("ABORT\nABSOLUTE\nACTION\nLOAD_FAST\nADD\n", "");
 }
 
 static void text_that_ends_early(void **state)
