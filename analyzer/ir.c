@@ -272,8 +272,8 @@ static void dump_graph(const Program *p, const Graph *g, const Types *t, Buf *ou
 		buf_printf(out, " printing_of=%u", g->printing_of.i);
 	if (g->of.i && g->of.i != g->parent.i)
 		buf_printf(out, " of=%u", g->of.i);
-	buf_printf(out, "%s%s%s\n", g->superseded ? " superseded" : "", g->truncated ? " truncated" : "",
-	           g->incomplete ? " incomplete" : "");
+	buf_printf(out, "%s%s%s%s\n", g->tabular ? " tabular" : "", g->superseded ? " superseded" : "",
+	           g->truncated ? " truncated" : "", g->incomplete ? " incomplete" : "");
 	for (uint32_t i = 1; i < g->nodes.n; i++)
 		dump_node(p, g, t, (NodeId){i}, out);
 	buf_add(out, S("  return"));
