@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim_run.h"
+
+enum { MAX_DEPTH = 64, MAX_ENTRIES = 4096, LOOP_ITEMS = 2, MAX_SEEN = 200000, MAX_ACTIVATIONS = 20000 };
+
+/* ---- entries ---- */
+
+/* "f" of torch_dynamo_resume_in_f_at_14, <resume in f>, <graph break in f>, resume_in_f */
+static Str resume_base(Str name, bool *resume)
+{
+	static const Str marks[] = {STR_INIT("torch_dynamo_resume_in_"), STR_INIT("<resume in "), STR_INIT("<graph break in "),
+	                            STR_INIT("resume_in_")};
+	for (uint32_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+		if (!str_starts(name, marks[i]))
+			continue;
+		*resume = true;
+		Str b = str_sub(name, marks[i].n, name.n);
+		uint32_t at = i == 0 ? str_rfind(b, S("_at_")) : str_find_char(b, '>', 0);
+		return str_sub(b, 0, at);
+	}
+	*resume = false;
+	return name;
+}
+
+static Entry *entry_for(Entries *e, const Frame *f)
+{
+	for (uint32_t i = e->v.n; f->modified && i-- > 0;) {
+		Entry *x = &e->v.v[i];
+		bool same = sym_eq(x->name, f->name) && sym_eq(x->file, f->file) && x->first_line == f->first_line &&
+		            sym_eq(x->compile_id, f->compile_id);
+		if (same && (!x->modified || f->compile_id.i))
+			return x;
+	}
+	return NULL;
+}
+
+Entries entries_of(const Program *p, FileId file, Sym process, Arena *a)
+{
+	Entries e = {.file = file, .process = process};
+	for (uint32_t i = 0; i < p->frames.n; i++) {
+		const Frame *f = &p->frames.v[i];
+		if (f->dump.i != file.i || !sym_eq(f->process, process) || !f->code || e.v.n == MAX_ENTRIES)
+			continue;
+		Entry *x = entry_for(&e, f);
+		if (!x) {
+			Entry n = {.name = f->name, .file = f->file, .first_line = f->first_line, .compile_id = f->compile_id};
+			n.base = resume_base(sym_str(p->names, f->name), &n.resume);
+			VEC_PUSH(a, &e.v, n);
+			x = &e.v.v[e.v.n - 1];
+		}
+		if (f->modified) {
+			x->modified = f->code;
+			x->modified_frame = i + 1;
+		} else if (!x->original) {
+			x->original = f->code;
+			x->original_frame = i + 1;
+		}
+	}
+	return e;
+}
+
+/* ---- a run ---- */
+
+typedef struct Activation {
+	Machine m;
+	uint32_t entry;
+	bool outermost;
+	struct {
+		uint32_t at, taken;
+	} loops[16];
+	uint32_t nloops;
+} Activation;
+
+typedef struct Run {
+	Sim s;
+	const RunPlan *plan;
+	RunResult *out;
+	Arena *keep;
+	uint8_t *bound;     /* by entry */
+	uint64_t *sig;      /* by entry: signature of the arguments it was compiled for */
+	VEC(Activation *) stack;
+	uint32_t activations;
+	uint32_t choice;
+	Map params;         /* self objects by function name */
+} ProgramRun;
+
+static uint64_t mix(uint64_t h, uint64_t x)
+{
+	return hash_u64(h * 0x9e3779b97f4a7c15u ^ x);
+}
+
+static const Entry *entry_at(const ProgramRun *r, uint32_t i)
+{
+	return &r->plan->entries->v.v[i];
+}
+
+/* Sizes, strides and numbers of arguments: what guards look at. */
+static uint64_t signature(ProgramRun *r, const Ref *args, uint32_t n)
+{
+	Sim *s = &r->s;
+	uint64_t h = n;
+	for (uint32_t i = 0; i < n; i++) {
+		const HeapObj o = *sim_obj(s, args[i]);
+		h = mix(h, o.kind);
+		if (o.kind == HK_NUMBER)
+			h = mix(h, o.known ? (uint64_t)o.num : 1);
+		if (o.kind != HK_TENSOR)
+			continue;
+		const SimTensor *t = sim_tensor_of(s, args[i]);
+		for (uint32_t d = 0; t->sized && d < t->ndim; d++)
+			h = mix(mix(h, (uint64_t)t->size[d]), (uint64_t)t->stride[d]);
+	}
+	return h;
+}
+
+/* Which arguments are one object and which are constants: the text of a later frame holds only for this. */
+static uint64_t pattern(ProgramRun *r, const Ref *args, uint32_t n)
+{
+	Sim *s = &r->s;
+	VEC(Ref) flat = {0};
+	uint64_t h = n;
+	for (uint32_t i = 0; i < n; i++)
+		VEC_PUSH(s->scratch, &flat, args[i]);
+	for (uint32_t i = 0; i < flat.n && flat.n < 256; i++) {
+		const HeapObj o = *sim_obj(s, flat.v[i]);
+		if (o.kind == HK_LIST || o.kind == HK_TUPLE || o.kind == HK_DICT)
+			for (uint32_t k = 0; k < o.items.n; k++)
+				VEC_PUSH(s->scratch, &flat, o.items.v[k]);
+	}
+	for (uint32_t i = 0; i < flat.n && i < 256; i++) {
+		const HeapObj o = *sim_obj(s, flat.v[i]);
+		uint32_t first = 0;
+		while (flat.v[first] != flat.v[i])
+			first++;
+		h = mix(h, o.kind == HK_TENSOR ? first : 1000u + o.kind);
+		if (o.kind == HK_NUMBER)
+			h = mix(h, o.term.i);
+	}
+	return h;
+}
+
+static void die(ProgramRun *r, Str why)
+{
+	r->out->dead = true;
+	r->out->why = why;
+	sim_stop(&r->s, why);
+}
+
+static Activation *enter(ProgramRun *r, uint32_t entry, const Ref *args, uint32_t n)
+{
+	Sim *s = &r->s;
+	const Entry *e = entry_at(r, entry);
+	bool original = r->activations >= r->plan->original_from;
+	const Code *code = original ? e->original : e->modified ? e->modified : e->original;
+	if (!code)
+		code = e->modified;
+	if (r->stack.n >= MAX_DEPTH || r->activations >= MAX_ACTIVATIONS || !code) {
+		sim_stop(s, S("calls nest too deep"));
+		return NULL;
+	}
+	if (code->incomplete || code->truncated)
+		s->unsure = true;
+	VEC_PUSH(r->keep, &r->out->patterns, pattern(r, args, n));
+	Activation *a = NEW(s->a, Activation);
+	machine_init(&a->m, code, &sim_host, s, s->a);
+	a->entry = entry;
+	r->activations++;
+	VEC_PUSH(s->a, &r->stack, a);
+	s->frame_site = mix(entry, r->activations);
+	for (uint32_t i = 0; i < n; i++)
+		machine_set_param(&a->m, i, args[i]);
+	return a;
+}
+
+static bool is_candidate(const ProgramRun *r, const Entry *caller, const Entry *e, const SimCall *c)
+{
+	Str name = sym_str(r->s.names, c->name);
+	if (!c->resume)
+		return !e->resume && sym_eq(e->name, c->name);
+	if (!e->resume)
+		return false;
+	if (str_starts(name, S("__resume_at_")) || str_starts(name, S("___resume_at_")))
+		return str_eq(e->base, caller->base) && sym_eq(e->file, caller->file);
+	return sym_eq(e->name, c->name);
+}
+
+/* The record that a call runs: the next one that has not run yet, when it fits; else one that ran with arguments alike. */
+static bool bind_call(ProgramRun *r, const Entry *caller, const SimCall *c, uint64_t sig, uint32_t *out)
+{
+	uint32_t n = r->plan->entries->v.n, next = 0, best = UINT32_MAX;
+	while (next < n && r->bound[next])
+		next++;
+	if (c->frame) { /* the link pass knows which */
+		for (uint32_t i = 0; i < n; i++)
+			if (entry_at(r, i)->original_frame == c->frame || entry_at(r, i)->modified_frame == c->frame)
+				best = i;
+	}
+	if (best == UINT32_MAX && next < n && is_candidate(r, caller, entry_at(r, next), c))
+		best = next;
+	for (uint32_t i = 0; i < n && best == UINT32_MAX; i++)
+		if (r->bound[i] && r->sig[i] == sig && is_candidate(r, caller, entry_at(r, i), c))
+			best = i;
+	for (uint32_t i = 0; i < n && best == UINT32_MAX; i++)
+		if (!r->bound[i] && is_candidate(r, caller, entry_at(r, i), c))
+			best = i;
+	for (uint32_t i = n; i-- > 0 && best == UINT32_MAX;)
+		if (r->bound[i] && is_candidate(r, caller, entry_at(r, i), c))
+			best = i;
+	if (best == UINT32_MAX)
+		return false;
+	*out = best;
+	return true;
+}
+
+static void set_closure(ProgramRun *r, Activation *a, Ref fn)
+{
+	Sim *s = &r->s;
+	if (!fn || sim_obj(s, fn)->kind != HK_FUNCTION || !sim_obj(s, fn)->b)
+		return;
+	const HeapObj closure = *sim_obj(s, sim_obj(s, fn)->b);
+	for (uint32_t i = 0; i < closure.items.n; i++) {
+		Ref cell = closure.items.v[i];
+		if (!machine_set_free(&a->m, i, cell) && sim_obj(s, cell)->name.i)
+			machine_set_cell(&a->m, sim_obj(s, cell)->name, cell);
+		else if (sim_obj(s, cell)->name.i)
+			machine_set_cell(&a->m, sim_obj(s, cell)->name, cell);
+	}
+}
+
+static void bind_names(ProgramRun *r, Activation *a, const SimCall *c)
+{
+	Sim *s = &r->s;
+	uint32_t positional = c->nargs - c->nnames;
+	for (uint32_t i = 0; i < c->nnames; i++)
+		machine_set_local(&a->m, c->names[i], c->args[positional + i]);
+	if (!c->fn || sim_obj(s, c->fn)->kind != HK_FUNCTION || !sim_obj(s, c->fn)->c)
+		return;
+	const HeapObj d = *sim_obj(s, sim_obj(s, c->fn)->c); /* defaults of the last parameters: which is not printed */
+	if (d.kind == HK_TUPLE && d.items.n && positional == 0)
+		for (uint32_t i = 0; i < d.items.n; i++)
+			machine_set_param(&a->m, i, d.items.v[i]);
+}
+
+static void call_frame(ProgramRun *r)
+{
+	Sim *s = &r->s;
+	SimCall c = s->call;
+	Activation *caller = r->stack.v[r->stack.n - 1];
+	const Entry *ce = entry_at(r, caller->entry);
+	uint32_t entry, positional = c.nargs - c.nnames;
+	uint64_t sig = signature(r, c.args, c.nargs);
+	if (!bind_call(r, ce, &c, sig, &entry)) {
+		if (c.resume) {
+			die(r, S("a resume function without a record: this arm did not run"));
+			return;
+		}
+		Ref *args = NEW_N(s->scratch, Ref, c.nargs + 2);
+		memcpy(args, c.args, c.nargs * sizeof *args);
+		if (c.fn)
+			args[c.nargs] = c.fn;
+		machine_deliver(&caller->m, sim_hidden(s, sym_str(s->names, c.name), args, c.nargs + (c.fn != 0)));
+		return;
+	}
+	if (!r->bound[entry]) {
+		r->bound[entry] = 1;
+		r->sig[entry] = sig;
+	}
+	Activation *a = enter(r, entry, c.args, positional);
+	if (!a)
+		return;
+	set_closure(r, a, c.fn);
+	bind_names(r, a, &c);
+}
+
+/* ---- undecided branches ---- */
+
+static bool choose(ProgramRun *r, bool fallback)
+{
+	bool jump = fallback;
+	if (r->choice < r->plan->nchoices)
+		jump = r->plan->choices[r->choice];
+	else if (r->choice >= RUN_MAX_CHOICES)
+		sim_stop(&r->s, S("more undecided branches than are followed"));
+	if (r->choice < RUN_MAX_CHOICES) {
+		r->out->choices[r->choice] = jump;
+		r->out->nchoices = r->choice + 1;
+	}
+	r->choice++;
+	return jump;
+}
+
+static void loop(Activation *a)
+{
+	uint32_t i = 0;
+	while (i < a->nloops && a->loops[i].at != a->m.at)
+		i++;
+	if (i == a->nloops) {
+		if (a->nloops == sizeof a->loops / sizeof *a->loops) {
+			machine_choose(&a->m, true);
+			return;
+		}
+		a->loops[a->nloops].at = a->m.at;
+		a->loops[a->nloops++].taken = 0;
+	}
+	bool end = a->loops[i].taken++ >= LOOP_ITEMS;
+	if (end)
+		a->loops[i].taken = 0;
+	machine_choose(&a->m, end);
+}
+
+static void branch_term(ProgramRun *r, Ref cond)
+{
+	Sim *s = &r->s;
+	TermId t = {0};
+	if (cond && cond < s->heap.n) {
+		const HeapObj o = *sim_obj(s, cond);
+		t = o.kind == HK_TENSOR ? sim_content(s, cond) : o.term;
+	}
+	VEC_PUSH(r->keep, &r->out->branch_terms, t);
+}
+
+/* ---- the loop of one outermost call ---- */
+
+typedef struct Outcome {
+	Ref value;
+	bool raised;
+} Outcome;
+
+static Outcome drive(ProgramRun *r)
+{
+	Sim *s = &r->s;
+	uint32_t floor = r->stack.n - 1;
+	for (;;) {
+		Activation *a = r->stack.v[r->stack.n - 1];
+		const Entry *e = entry_at(r, a->entry);
+		(void)e;
+		s->frame_site = mix(a->entry, r->stack.n * 131 + r->activations);
+		MachineStatus st = s->stopped ? MS_STOPPED : machine_run(&a->m, 20000);
+		s->steps += 1;
+		if (s->stopped || s->steps > s->max_steps) {
+			if (!s->stopped)
+				sim_stop(s, S("the simulation takes too many steps"));
+			return (Outcome){0};
+		}
+		switch (st) {
+		case MS_RETURN:
+		case MS_RAISE:
+			r->stack.n--;
+			if (r->stack.n == floor)
+				return (Outcome){a->m.value, st == MS_RAISE};
+			if (st == MS_RETURN)
+				machine_deliver(&r->stack.v[r->stack.n - 1]->m, a->m.value);
+			else
+				machine_throw(&r->stack.v[r->stack.n - 1]->m, a->m.value);
+			break;
+		case MS_CALL: call_frame(r); break;
+		case MS_BRANCH:
+			branch_term(r, a->m.value);
+			machine_choose(&a->m, choose(r, false));
+			break;
+		case MS_LOOP: loop(a); break;
+		case MS_LIMIT: break;
+		case MS_YIELD: sim_stop(s, S("a generator of the program")); return (Outcome){0};
+		case MS_STOPPED: sim_stop(s, a->m.why.n ? a->m.why : S("an instruction that cannot be followed")); return (Outcome){0};
+		}
+	}
+}
+
+/* ---- what is observed ---- */
+
+typedef struct Watch {
+	ProgramRun *r;
+	Map objects, stores; /* Ref, store -> number of first appearance */
+	VEC(Ref) todo;
+	VEC(uint64_t) todo_tag;
+} Watch;
+
+static void seen(Watch *w, uint64_t tag, TermId term, uint32_t object, uint32_t store)
+{
+	if (w->r->out->seen.n < MAX_SEEN)
+		VEC_PUSH(w->r->keep, &w->r->out->seen, ((Seen){tag, term, object, store}));
+}
+
+static void look(Watch *w, Ref v, uint64_t tag)
+{
+	Sim *s = &w->r->s;
+	VEC_PUSH(s->scratch, &w->todo, v);
+	VEC_PUSH(s->scratch, &w->todo_tag, tag);
+}
+
+static void watch_one(Watch *w, Ref v, uint64_t tag)
+{
+	Sim *s = &w->r->s;
+	if (!v) {
+		seen(w, mix(tag, 1), (TermId){0}, 0, 0);
+		return;
+	}
+	const HeapObj o = *sim_obj(s, v);
+	if (o.kind == HK_NUMBER || o.kind == HK_UNKNOWN || o.kind == HK_CONST || o.kind == HK_NAME || o.kind == HK_CODE) {
+		seen(w, mix(mix(tag, o.kind), o.kind == HK_CONST || o.kind == HK_NAME ? o.name.i : 0), o.term, 0, 0);
+		if (o.kind != HK_UNKNOWN || !o.attrs.n)
+			return;
+	}
+	uint32_t number = map_get(&w->objects, v);
+	bool again = number != 0;
+	if (!again) {
+		number = w->objects.n + 1;
+		map_put(&w->objects, v, number);
+	}
+	if (o.kind == HK_TENSOR) {
+		uint32_t store = sim_tensor_of(s, v)->store, k = map_get(&w->stores, store);
+		if (!k) {
+			k = w->stores.n + 1;
+			map_put(&w->stores, store, k);
+		}
+		seen(w, mix(tag, 2), sim_content(s, v), number, k);
+		return;
+	}
+	seen(w, mix(mix(tag, 3), o.kind), (TermId){0}, number, 0);
+	if (again)
+		return;
+	seen(w, mix(tag, 4), (TermId){0}, o.items.n, 0);
+	for (uint32_t i = o.items.n; i-- > 0;)
+		look(w, o.items.v[i], mix(tag, 100 + i));
+	for (uint32_t i = o.attrs.n; i-- > 0;)
+		look(w, o.attrs.v[i].value, mix(mix(tag, 5), o.attrs.v[i].name.i));
+	if (o.kind == HK_CELL)
+		look(w, o.a, mix(tag, 6));
+}
+
+static void watch(Watch *w, Ref v, uint64_t tag)
+{
+	look(w, v, tag);
+	while (w->todo.n) {
+		w->todo.n--;
+		w->todo_tag.n--;
+		watch_one(w, w->todo.v[w->todo.n], w->todo_tag.v[w->todo_tag.n]);
+	}
+}
+
+/* ---- parameters of outermost frames ---- */
+
+/* A local that is read before it is written is a parameter: its value is the caller's. */
+static void outermost_params(ProgramRun *r, Activation *a, uint32_t call)
+{
+	Sim *s = &r->s;
+	const Code *code = a->m.code;
+	uint8_t *stored = NEW_N(s->scratch, uint8_t, code->nvars + 1);
+	for (uint32_t i = 0; i < code->n; i++) {
+		const Ins *in = &code->ins[i];
+		uint32_t act = in->row->act, var = in->var;
+		if (var >= code->nvars || stored[var])
+			continue;
+		stored[var] = 1;
+		bool loads = act == ACT_LOAD || act == ACT_LOAD_LOAD || act == ACT_DEREF || act == ACT_CLOSURE || act == ACT_MAKE_CELL;
+		if (!loads || code->vars[var].free)
+			continue;
+		Sym name = code->vars[var].name;
+		Str text = sym_str(s->names, name);
+		bool self = str_eq(text, S("self"));
+		if (code->vars[var].index == UINT32_MAX)
+			continue;
+		Ref v = self ? map_get(&r->params, name.i) : 0;
+		if (!v) {
+			uint64_t origin = mix(mix(hash_bytes(51, text.p, text.n), self ? 0 : call), 1);
+			v = sim_object(s, name, origin);
+			sim_obj(s, v)->root = true;
+			VEC_PUSH(s->a, &s->roots, v);
+			r->params.a = s->a;
+			if (self)
+				map_put(&r->params, name.i, v);
+		}
+		machine_set_local(&a->m, name, v);
+	}
+}
+
+/* Cells of closures that the outermost frame came with. */
+static void outermost_cells(ProgramRun *r, Activation *a)
+{
+	Sim *s = &r->s;
+	const Code *code = a->m.code;
+	for (uint32_t i = 0; i < code->nvars; i++) {
+		if (!code->vars[i].free)
+			continue;
+		Str text = sym_str(s->names, code->vars[i].name);
+		uint64_t origin = hash_bytes(52, text.p, text.n);
+		s->globals.a = s->a;
+		uint64_t key = (1ull << 40) | code->vars[i].name.i;
+		Ref cell = map_get(&s->globals, key);
+		if (!cell) {
+			Ref content = sim_object(s, code->vars[i].name, origin);
+			sim_obj(s, content)->root = true;
+			cell = sim_new(s, HK_CELL);
+			sim_obj(s, cell)->name = code->vars[i].name;
+			sim_obj(s, cell)->a = content;
+			sim_obj(s, cell)->root = true;
+			map_put(&s->globals, key, cell);
+			VEC_PUSH(s->a, &s->roots, cell);
+		}
+		machine_set_cell(&a->m, code->vars[i].name, cell);
+	}
+}
+
+static void outermost(ProgramRun *r, uint32_t entry, uint32_t call, Watch *w)
+{
+	Sim *s = &r->s;
+	r->bound[entry] = 1;
+	Activation *a = enter(r, entry, NULL, 0);
+	if (!a)
+		return;
+	a->outermost = true;
+	outermost_params(r, a, call);
+	outermost_cells(r, a);
+	Outcome o = drive(r);
+	if (s->stopped)
+		return;
+	if (o.raised) {
+		const HeapObj e = *sim_obj(s, o.value);
+		seen(w, mix(mix(60, call), e.name.i), (TermId){0}, 0, 0);
+	}
+	VEC_PUSH(s->a, &s->roots, o.value); /* stays observed to the end */
+}
+
+static void observe_end(ProgramRun *r, Watch *w)
+{
+	Sim *s = &r->s;
+	for (uint32_t i = 0; i < s->printed.n; i++)
+		seen(w, mix(70, i), s->printed.v[i].term, 0, 0);
+	for (uint32_t i = 0; i < s->roots.n; i++)
+		watch(w, s->roots.v[i], mix(71, i));
+	for (uint32_t i = 0; i < s->escaped.n; i++)
+		watch(w, s->escaped.v[i], mix(72, i));
+}
+
+static void run_all(ProgramRun *r)
+{
+	Sim *s = &r->s;
+	Watch w = {.r = r, .objects = {.a = s->scratch}, .stores = {.a = s->scratch}};
+	uint32_t n = r->plan->entries->v.n, call = 0;
+	for (uint32_t i = 0; i < n && !s->stopped; i++) {
+		if (r->bound[i])
+			continue;
+		if (entry_at(r, i)->resume) { /* its caller is not in the dump, or took another way */
+			s->unsure = true;
+			r->bound[i] = 1;
+			continue;
+		}
+		outermost(r, i, call++, &w);
+	}
+	if (!s->stopped)
+		observe_end(r, &w);
+}
+
+RunResult *sim_run(const Sim *base, const RunPlan *plan, Arena *keep)
+{
+	RunResult *out = NEW(keep, RunResult);
+	ProgramRun *r = NEW(base->a, ProgramRun);
+	r->s = *base;
+	r->plan = plan;
+	r->out = out;
+	r->keep = keep;
+	Sim *s = &r->s;
+	s->cut = plan->cut;
+	s->assume = plan->assume;
+	VEC_PUSH(s->a, &s->heap, ((HeapObj){0}));
+	VEC_PUSH(s->a, &s->tensors, ((SimTensor){0}));
+	VEC_PUSH(s->a, &s->stores, ((SimStore){0}));
+	r->bound = NEW_N(s->a, uint8_t, plan->entries->v.n + 1);
+	r->sig = NEW_N(s->a, uint64_t, plan->entries->v.n + 1);
+	run_all(r);
+	out->stopped = s->stopped && !out->dead;
+	out->unsure = s->unsure || terms_limit_hit(s->terms);
+	out->hidden = s->hidden_seen;
+	out->cut_made = s->cut_made;
+	if (!out->dead)
+		out->why = str_copy(keep, s->why);
+	for (uint32_t i = 0; i < s->touches.n; i++) {
+		SimTouch t = s->touches.v[i];
+		t.what = str_copy(keep, t.what);
+		VEC_PUSH(keep, &out->touches, t);
+	}
+	arena_free(base->inner);
+	arena_free(base->scratch);
+	arena_free(base->a);
+	return out;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ * sim_run: replays the frames of one process in the order of the log: which record each call runs, which arm of an
+ * undecided branch is taken, where a specialised frame gives way to its original code. */
+#ifndef GRAPHLINT_SIM_RUN_H
+#define GRAPHLINT_SIM_RUN_H
+
+#include "sim.h"
+
+/* A frame of the program: its listings before and after Dynamo. */
+typedef struct Entry {
+	Sym name, file;
+	uint32_t first_line;
+	const Code *original, *modified; /* NULL: not in the dump */
+	uint32_t original_frame, modified_frame; /* Program.frames index + 1 */
+	Sym compile_id;
+	bool resume;
+	Str base;        /* function that a resume frame belongs to, else the name */
+} Entry;
+
+typedef struct Entries {
+	VEC(Entry) v;
+	FileId file;
+	Sym process;
+} Entries;
+
+/* Frames of one process, in the order in which they first ran. */
+Entries entries_of(const Program *p, FileId file, Sym process, Arena *a);
+
+/* What one run is told to do. */
+typedef struct RunPlan {
+	const Entries *entries;
+	SimCut cut;
+	Assume assume;
+	const uint8_t *choices; /* arms of undecided branches, in order */
+	uint32_t nchoices;
+	uint32_t original_from; /* from this activation on (0-based), frames run their ORIGINAL code; UINT32_MAX: none */
+} RunPlan;
+
+/* One observed thing. Values compare by term; objects by the number of their first appearance. */
+typedef struct Seen {
+	uint64_t tag;     /* what it is and where it stands */
+	TermId term;
+	uint32_t object, store;
+} Seen;
+
+enum { RUN_MAX_CHOICES = 16 };
+
+typedef struct RunResult {
+	VEC(Seen) seen;
+	VEC(uint64_t) patterns;  /* of the arguments of each frame entered */
+	uint8_t choices[RUN_MAX_CHOICES];
+	uint32_t nchoices;
+	bool dead;        /* the path enters an arm that never ran */
+	bool stopped;     /* nothing can be concluded */
+	bool unsure, hidden, cut_made;
+	Str why;
+	VEC(SimTouch) touches;
+	VEC(TermId) branch_terms;
+} RunResult;
+
+/* Runs the program; `base` gives what is read only, and the arenas, which are emptied at the end. The result is from
+ * `keep`. */
+RunResult *sim_run(const Sim *base, const RunPlan *plan, Arena *keep);
+
+#endif

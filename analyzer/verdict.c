@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+#include "verdict.h"
+
+#include "sim_run.h"
+
+enum { MAX_PATHS = 6, MAX_TRIES = 48, MAX_SPECIALISED = 4, MAX_TERMS = 4000000 };
+
+typedef struct Path {
+	uint8_t choices[RUN_MAX_CHOICES];
+	uint32_t n;
+	RunResult *ref[ASSUME_N]; /* made when asked for */
+	struct {
+		uint32_t from;
+		RunResult *ref[ASSUME_N];
+	} special[MAX_SPECIALISED];
+	uint32_t nspecial;
+} Path;
+
+typedef struct Judge {
+	const VerdictCtx *c;
+	Sim base;
+	Entries entries;
+	Path paths[MAX_PATHS];
+	uint32_t npaths;
+	bool bounded;     /* more paths than are followed */
+	bool hidden;
+	Str why;          /* no path could be followed */
+} Judge;
+
+/* How two runs differ, in ascending order of what is concluded. */
+typedef enum Difference { DIFF_NONE, DIFF_IDENTITY, DIFF_VALUE, DIFF_UNKNOWN, DIFF_NOT_ASKED } Difference;
+
+static RunResult *run(Judge *j, const Path *p, SimCut cut, Assume assume, uint32_t original_from)
+{
+	RunPlan plan = {.entries = &j->entries, .cut = cut, .assume = assume, .choices = p->choices, .nchoices = p->n,
+	                .original_from = original_from};
+	return sim_run(&j->base, &plan, j->c->runs);
+}
+
+/* Runs that differ in the arm taken at the last undecided branch, then at the one before it ... */
+static void find_paths(Judge *j)
+{
+	SimCut none = {.output = -1, .input = -1};
+	Path next = {0};
+	for (uint32_t tries = 0; tries < MAX_TRIES; tries++) {
+		RunResult *r = run(j, &next, none, ASSUME_NOTHING, UINT32_MAX);
+		Path p = {.n = r->nchoices};
+		memcpy(p.choices, r->choices, sizeof p.choices);
+		p.ref[ASSUME_NOTHING] = r;
+		if (r->stopped)
+			j->why = r->why;
+		if (!r->dead) {
+			if (j->npaths == MAX_PATHS) {
+				j->bounded = true;
+				return;
+			}
+			j->hidden |= r->hidden;
+			j->paths[j->npaths++] = p;
+		}
+		uint32_t k = r->nchoices;
+		while (k && r->choices[k - 1])
+			k--;
+		if (!k)
+			return;
+		memcpy(next.choices, r->choices, sizeof next.choices);
+		next.choices[k - 1] = 1;
+		next.n = k;
+	}
+	j->bounded = true;
+}
+
+static Difference compare(const Judge *j, const RunResult *a, const RunResult *b)
+{
+	bool value = false, identity = false, unsure = a->unsure || b->unsure, branch = false;
+	const Terms *t = j->base.terms;
+	if (a->stopped || b->stopped || a->dead || b->dead)
+		return DIFF_UNKNOWN;
+	if (!b->cut_made)
+		return DIFF_NOT_ASKED;
+	for (uint32_t i = 0; i < a->branch_terms.n && i < b->branch_terms.n; i++)
+		branch |= a->branch_terms.v[i].i != b->branch_terms.v[i].i;
+	branch |= a->branch_terms.n != b->branch_terms.n;
+	if (a->seen.n != b->seen.n)
+		return branch || unsure ? DIFF_UNKNOWN : DIFF_VALUE;
+	for (uint32_t i = 0; i < a->seen.n; i++) {
+		const Seen *x = &a->seen.v[i], *y = &b->seen.v[i];
+		if (x->tag != y->tag) {
+			value = true;
+		} else if (x->term.i != y->term.i) {
+			if (term_is_unsure(t, x->term) || term_is_unsure(t, y->term))
+				unsure = true;
+			else
+				value = true;
+		}
+		identity |= x->object != y->object || x->store != y->store;
+	}
+	if (value && !a->unsure && !b->unsure)
+		return DIFF_VALUE;
+	if (value || unsure || branch)
+		return DIFF_UNKNOWN;
+	return identity ? DIFF_IDENTITY : DIFF_NONE;
+}
+
+/* The first activation whose arguments have another pattern of objects and constants; UINT32_MAX when none has. */
+static uint32_t first_other_pattern(const RunResult *a, const RunResult *b)
+{
+	uint32_t n = a->patterns.n < b->patterns.n ? a->patterns.n : b->patterns.n;
+	for (uint32_t i = 0; i < n; i++)
+		if (a->patterns.v[i] != b->patterns.v[i])
+			return i;
+	return UINT32_MAX;
+}
+
+static RunResult *reference(Judge *j, Path *p, Assume assume, uint32_t from)
+{
+	const SimCut none = {.output = -1, .input = -1};
+	if (from == UINT32_MAX) {
+		if (!p->ref[assume])
+			p->ref[assume] = run(j, p, none, assume, from);
+		return p->ref[assume];
+	}
+	uint32_t k = 0;
+	while (k < p->nspecial && p->special[k].from != from)
+		k++;
+	if (k == MAX_SPECIALISED)
+		return run(j, p, none, assume, from);
+	if (k == p->nspecial)
+		p->special[p->nspecial++].from = from;
+	if (!p->special[k].ref[assume])
+		p->special[k].ref[assume] = run(j, p, none, assume, from);
+	return p->special[k].ref[assume];
+}
+
+/* A write on one side of the cut and a later read on the other. */
+static void evidence(const RunResult *cut, Verdict *v)
+{
+	if (v->nsteps)
+		return;
+	for (uint32_t i = 0; i < cut->touches.n; i++) {
+		const SimTouch *w = &cut->touches.v[i];
+		if (!w->write)
+			continue;
+		for (uint32_t k = i + 1; k < cut->touches.n; k++) {
+			const SimTouch *r = &cut->touches.v[k];
+			if (r->write || r->cut_side == w->cut_side)
+				continue;
+			v->steps[v->nsteps++] = (NoticeStep){ROLE_WRITE, w->where, w->what};
+			v->steps[v->nsteps++] = (NoticeStep){ROLE_READ, r->where, r->what};
+			return;
+		}
+	}
+	for (uint32_t i = 0; i < cut->touches.n; i++)
+		if (cut->touches.v[i].write) { /* read by whoever gets what is returned */
+			v->steps[v->nsteps++] = (NoticeStep){ROLE_WRITE, cut->touches.v[i].where, cut->touches.v[i].what};
+			return;
+		}
+}
+
+static Difference ask(Judge *j, Path *p, SimCut cut, Assume assume, Verdict *v)
+{
+	RunResult *ref = reference(j, p, assume, UINT32_MAX), *with = run(j, p, cut, assume, UINT32_MAX);
+	for (uint32_t round = 0; round < 3; round++) {
+		uint32_t other = first_other_pattern(ref, with);
+		if (other == UINT32_MAX || ref->stopped)
+			break;
+		ref = reference(j, p, assume, other);
+		with = run(j, p, cut, assume, other);
+	}
+	Difference d = compare(j, ref, with);
+	if (d == DIFF_VALUE)
+		evidence(with, v);
+	if (d == DIFF_UNKNOWN && !v->why.n)
+		v->why = with->stopped ? with->why : ref->stopped ? ref->why : S("the values that decide are not in the dump");
+	return d;
+}
+
+static void judge(Judge *j, SimCut cut, Verdict *v)
+{
+	bool yes = true, worse_than_no = false, unknown = false, asked = false;
+	Assume last = j->hidden ? ASSUME_N : (Assume)(ASSUME_NOTHING + 1);
+	for (uint32_t i = 0; i < j->npaths; i++) {
+		for (Assume a = ASSUME_NOTHING; a < last; a = (Assume)(a + 1)) {
+			Difference d = ask(j, &j->paths[i], cut, a, v);
+			if (d == DIFF_NOT_ASKED)
+				break;
+			asked = true;
+			yes &= d == DIFF_VALUE;
+			worse_than_no |= d == DIFF_IDENTITY;
+			unknown |= d == DIFF_VALUE || d == DIFF_UNKNOWN;
+			if (unknown && !yes)
+				break;
+		}
+	}
+	if (!asked || j->bounded)
+		v->observable = OBS_UNKNOWN;
+	else if (yes)
+		v->observable = OBS_YES;
+	else if (unknown)
+		v->observable = OBS_UNKNOWN;
+	else
+		v->observable = worse_than_no ? OBS_IDENTITY : OBS_NO;
+	if (v->observable == OBS_UNKNOWN && !v->why.n)
+		v->why = j->why.n ? j->why : j->hidden ? S("code that the dump does not show decides") : S("the frames in the dump do not tell");
+	if (v->observable == OBS_YES)
+		v->why = (Str){0};
+}
+
+static bool wants_output(const OutputSummary *o)
+{
+	return o->kind == ALIAS_INPUT || o->kind == ALIAS_VIEW_OF_INPUT || o->kind == ALIAS_VIEW_OF_ATTR || o->kind == ALIAS_OUTPUT ||
+	       o->kind == ALIAS_VIEW_OF_OUTPUT;
+}
+
+static void judge_graph(Judge *j, const Graph *g, GraphVerdicts *out)
+{
+	const VerdictCtx *c = j->c;
+	const Summary *s = c->summaries[g->id.i];
+	out->outputs = NEW_N(c->keep, Verdict, g->outputs.n + 1);
+	out->inputs = NEW_N(c->keep, Verdict, g->inputs.n + 1);
+	for (uint32_t k = 0; k < g->outputs.n; k++)
+		if (wants_output(&s->outputs[k]))
+			judge(j, (SimCut){g->id, (int32_t)k, -1}, &out->outputs[k]);
+	for (uint32_t i = 0; i < g->inputs.n; i++)
+		if (s->inputs[i].data != TRI_NO || s->inputs[i].metadata != TRI_NO)
+			judge(j, (SimCut){g->id, -1, (int32_t)i}, &out->inputs[i]);
+}
+
+/* Texts of verdicts must outlive the runs. */
+static void keep_texts(const VerdictCtx *c, Verdict *v, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		v[i].why = str_copy(c->keep, v[i].why);
+		for (uint32_t k = 0; k < v[i].nsteps; k++)
+			v[i].steps[k].what = str_copy(c->keep, v[i].steps[k].what);
+	}
+}
+
+static void judge_process(const VerdictCtx *c, FileId file, Sym process, GraphVerdicts *out)
+{
+	const Program *p = c->p;
+	Judge *j = NEW(c->runs, Judge);
+	j->c = c;
+	j->entries = entries_of(p, file, process, c->runs);
+	j->base = (Sim){.p = p, .t = c->t, .f = c->f, .shapes = c->shapes, .types = c->types, .summaries = c->summaries,
+	                .names = c->names, .a = c->a, .scratch = c->scratch, .inner = c->inner, .max_steps = c->max_steps};
+	j->base.terms = terms_new(c->runs, c->names, MAX_TERMS);
+	if (j->entries.v.n)
+		find_paths(j);
+	for (uint32_t i = 1; i < p->graphs.n && j->npaths; i++) {
+		const Graph *g = p->graphs.v[i];
+		if (g->file.i != file.i || !sym_eq(g->process, process) || g->stage != STAGE_DYNAMO || g->printing_of.i || g->superseded ||
+		    g->parent.i || !c->summaries[i])
+			continue;
+		judge_graph(j, g, &out[i]);
+		keep_texts(c, out[i].outputs, g->outputs.n);
+		keep_texts(c, out[i].inputs, g->inputs.n);
+	}
+	arena_free(c->runs);
+}
+
+GraphVerdicts *verdict_program(const VerdictCtx *c)
+{
+	const Program *p = c->p;
+	GraphVerdicts *out = NEW_N(c->keep, GraphVerdicts, p->graphs.n);
+	Map done = {.a = c->keep};
+	for (uint32_t i = 0; i < p->frames.n; i++) {
+		const Frame *f = &p->frames.v[i];
+		uint64_t key = ((uint64_t)f->dump.i << 32 | f->process.i) + 1;
+		if (map_get(&done, key))
+			continue;
+		map_put(&done, key, 1);
+		judge_process(c, f->dump, f->process, out);
+	}
+	return out;
+}

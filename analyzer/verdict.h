@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ * verdict: would anybody notice? Runs the captured program as it is and once for each cut, and compares what is
+ * observed: what outermost frames return or raise, their arguments and the state they reach, what is printed, what
+ * hidden code reads. */
+#ifndef GRAPHLINT_VERDICT_H
+#define GRAPHLINT_VERDICT_H
+
+#include "base.h"
+#include "diag.h"
+#include "config.h"
+#include "types.h"
+#include "ir.h"
+#include "facts.h"
+#include "shapes.h"
+#include "infer.h"
+#include "alias.h"
+
+/* A step of the way from the cut to where it is noticed. */
+typedef struct NoticeStep {
+	StepRole role;
+	Span where;
+	Str what;      /* operator or call, in the dump's words */
+} NoticeStep;
+
+typedef struct Verdict {
+	Observable observable; /* OBS_NONE: not asked */
+	Str why;               /* unknown: what decides */
+	NoticeStep steps[4];   /* the write and the read on the other side, where they were found */
+	uint32_t nsteps;
+} Verdict;
+
+/* Verdicts of the boundaries of one graph; NULL arrays: none was asked. */
+typedef struct GraphVerdicts {
+	Verdict *outputs; /* parallel to Graph.outputs */
+	Verdict *inputs;  /* parallel to Graph.inputs: for written ones */
+	bool called;      /* some frame in the dump calls the graph */
+} GraphVerdicts;
+
+typedef struct VerdictCtx {
+	const Program *p;
+	Types *t;
+	Facts *f;
+	const Shapes *shapes;
+	const NodeTypes *const *types;
+	const Summary *const *summaries;
+	Names *names;
+	Arena *keep;
+	Arena *a, *scratch, *inner, *runs; /* working memory, empty before and after */
+	uint64_t max_steps; /* instructions and nodes of one run */
+} VerdictCtx;
+
+/* Verdicts of all graphs that frames call, indexed by GraphId. */
+GraphVerdicts *verdict_program(const VerdictCtx *c);
+
+#endif
