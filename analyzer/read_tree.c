@@ -13,7 +13,8 @@
 
 enum {
 	DEEPEST = 256,
-	MOST_COPIES = 4096 /* paths that one line may stand for */
+	LONGEST_PATH = 512, /* bytes */
+	MOST_COPIES = 1 << 17 /* paths beyond one a line that all lines of a tree may stand for */
 };
 
 /* A module whose children are being read. */
@@ -30,6 +31,7 @@ typedef struct TreeReader {
 	uint32_t depth;
 	uint32_t lost; /* levels open whose modules are not taken: too deep or too many */
 	uint32_t nesting;
+	uint32_t copies; /* paths made so far beyond one a line */
 	bool begun; /* the root was seen */
 } TreeReader;
 
@@ -126,14 +128,17 @@ static Sym child_path(TreeReader *t, Sym parent, Str name)
 	                                    STR_ARG(sym_str(names, parent)), STR_ARG(name)));
 }
 
-/* Paths of a line: every copy under every copy of what holds it. */
+/* Paths of a line: every copy under every copy of what holds it. None when that is too much. */
 static Level child_level(TreeReader *t, const TreeLine *l)
 {
 	const Level *up = t->depth ? &t->open[t->depth - 1] : NULL;
 	uint32_t parents = up && up->n ? up->n : 1, copies = l->copies ? l->copies : 1;
 	Level level = {0};
-	if ((uint64_t)parents * copies > MOST_COPIES)
+	uint32_t longest = up && up->n ? sym_str(t->r->program->names, up->paths[0]).n : 0;
+	if ((uint64_t)parents * copies - 1 > MOST_COPIES - t->copies ||
+	    (uint64_t)longest + l->name.n > LONGEST_PATH)
 		return level;
+	t->copies += parents * copies - 1;
 	level.paths = NEW_N(t->r->scratch, Sym, (size_t)parents * copies);
 	for (uint32_t p = 0; p < parents; p++) {
 		Sym parent = up && up->n ? up->paths[p] : (Sym){0};
@@ -193,7 +198,7 @@ static void read_line(TreeReader *t, Str line, uint32_t at)
 		level = child_level(t, &l);
 		add_modules(t, &l, &level);
 		if (!level.n)
-			why = "a line of the module tree stands for more modules than graphlint reads";
+			why = "a line of the module tree with more or longer paths than graphlint reads";
 	}
 	if (l.opens && !why && t->depth == t->nesting)
 		why = "modules nest deeper than the limit; what is inside was not read";

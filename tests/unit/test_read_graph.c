@@ -738,13 +738,18 @@ static void module_trees(void **state)
 static void hostile_module_trees(void **state)
 {
 	Env *e = *state;
-	tree_is(e, "M(\n  (0-99999): 100000 x A(\n    (b): B()\n  )\n  (c): C()\n)\n", "c C()\n");
+	tree_is(e, "M(\n  (0-199999): 200000 x A(\n    (b): B()\n  )\n  (c): C()\n)\n", "c C()\n");
 	assert_int_equal(e->diags.unread.n, 1);
 	read(e, read_module_tree, str_from_c(repeated(e, "M(\n", "(a): A(\n", 100000, "")));
 	assert_int_equal(e->diags.unread.n, 2);
 	read(e, read_module_tree, str_from_c(repeated(e, "M(\n", "(0-3): 4 x A(\n", 1000, "")));
 	assert_int_equal(e->diags.unread.n, 3);
 	read(e, read_module_tree, str_from_c(repeated(e, "M(\n  (a): A", "('", 100000, "\n")));
+	assert_int_equal(e->diags.unread.n, 3);
+	e->program.modules.n = 0;
+	read(e, read_module_tree, str_from_c(repeated(e, "M(\n", "(0-999): 1000 x A()\n", 1000, "")));
+	assert_int_equal(e->program.modules.n, 131000);
+	read(e, read_module_tree, str_from_c(repeated(e, "M(\n  (", "a", 600, "): A()\n")));
 }
 
 int main(void)
