@@ -131,6 +131,21 @@ typedef struct SimPrinted {
 	TermId term;
 } SimPrinted;
 
+/* A value that left a graph, to find it again where it enters another. */
+typedef struct SimLeft {
+	Ref value;
+	uint32_t store;
+	GraphId graph;
+	uint32_t output;
+} SimLeft;
+
+/* Output of one graph that is an input of a later call. */
+typedef struct SimFlow {
+	GraphId from, to;
+	uint32_t output, input;
+	bool same; /* the very object; else it shares the storage */
+} SimFlow;
+
 /* A call that the driver has to make: Host.call answered VALUE_LATER. */
 typedef struct SimCall {
 	uint32_t frame;       /* Program.frames index + 1; 0: by function value below */
@@ -168,6 +183,9 @@ typedef struct Sim {
 	VEC(Ref) escaped;      /* values that hidden code got and may keep */
 	VEC(Ref) roots;        /* objects that existed before: arguments, self, modules, globals */
 	VEC(SimTouch) touches;
+	VEC(SimLeft) left;
+	VEC(SimFlow) flows;
+	Map flow_seen;
 	uint32_t cut_old, cut_new; /* stores on both sides of the cut, once it was made */
 	bool cut_made;
 	SimCall call;          /* with VALUE_LATER */

@@ -833,6 +833,37 @@ static Ref run_graph(Sim *s, const Program *p, const Graph *g, const NodeTypes *
 	return res;
 }
 
+enum { MAX_FLOWS = 20000 };
+
+static void note_flows(Sim *s, GraphId to, const Ref *args, uint32_t n)
+{
+	s->flow_seen.a = s->a;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!sim_is_tensor(s, args[i]))
+			continue;
+		uint32_t store = sim_tensor_of(s, args[i])->store;
+		for (uint32_t k = 0; k < s->left.n && s->flows.n < MAX_FLOWS; k++) {
+			const SimLeft *l = &s->left.v[k];
+			uint64_t key = mix(mix((uint64_t)l->graph.i << 32 | to.i, l->output), i) | 1;
+			if (l->store != store || map_get(&s->flow_seen, key))
+				continue;
+			map_put(&s->flow_seen, key, 1);
+			VEC_PUSH(s->a, &s->flows, ((SimFlow){l->graph, to, l->output, i, l->value == args[i]}));
+		}
+	}
+}
+
+static void note_left(Sim *s, GraphId id, Ref result)
+{
+	const HeapObj o = *sim_obj(s, result);
+	uint32_t n = o.kind == HK_TUPLE ? o.items.n : 1;
+	for (uint32_t j = 0; j < n && s->left.n < MAX_FLOWS; j++) {
+		Ref v = o.kind == HK_TUPLE ? o.items.v[j] : result;
+		if (sim_is_tensor(s, v))
+			VEC_PUSH(s->a, &s->left, ((SimLeft){v, sim_tensor_of(s, v)->store, id, j}));
+	}
+}
+
 Ref sim_graph(Sim *s, GraphId id, const Ref *args, uint32_t n)
 {
 	const Graph *g = graph_get(s->p, id);
@@ -842,7 +873,10 @@ Ref sim_graph(Sim *s, GraphId id, const Ref *args, uint32_t n)
 	}
 	if (g->incomplete)
 		s->unsure = true;
-	return run_graph(s, s->p, g, s->types[id.i], s->summaries[id.i], args, n, sim_site(s, mix(40, id.i)), false, 0);
+	Ref res = run_graph(s, s->p, g, s->types[id.i], s->summaries[id.i], args, n, sim_site(s, mix(40, id.i)), false, 0);
+	note_flows(s, id, args, n);
+	note_left(s, id, res);
+	return res;
 }
 
 /* ---- one operator ---- */

@@ -579,6 +579,8 @@ RunResult *sim_run(const Sim *base, const RunPlan *plan, Arena *keep)
 		t.what = str_copy(keep, t.what);
 		VEC_PUSH(keep, &out->touches, t);
 	}
+	for (uint32_t i = 0; i < s->flows.n; i++)
+		VEC_PUSH(keep, &out->flows, s->flows.v[i]);
 	arena_free(base->inner);
 	arena_free(base->scratch);
 	arena_free(base->a);

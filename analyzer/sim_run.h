@@ -56,6 +56,7 @@ typedef struct RunResult {
 	Str why;
 	VEC(SimTouch) touches;
 	VEC(TermId) branch_terms;
+	VEC(SimFlow) flows;
 } RunResult;
 
 /* Runs the program; `base` gives what is read only, and the arenas, which are emptied at the end. The result is from

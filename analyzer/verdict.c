@@ -225,6 +225,22 @@ static void judge_graph(Judge *j, const Graph *g, GraphVerdicts *out)
 			judge(j, (SimCut){g->id, -1, (int32_t)i}, &out->inputs[i]);
 }
 
+static void keep_flows(const Judge *j, GraphVerdicts *out)
+{
+	Map seen = {.a = j->c->runs};
+	for (uint32_t i = 0; i < j->npaths; i++) {
+		const RunResult *r = j->paths[i].ref[ASSUME_NOTHING];
+		for (uint32_t k = 0; k < r->flows.n; k++) {
+			const SimFlow *f = &r->flows.v[k];
+			uint64_t key = hash_u64(((uint64_t)f->from.i << 32 | f->to.i) ^ hash_u64((uint64_t)f->output << 32 | f->input)) | 1;
+			if (map_get(&seen, key))
+				continue;
+			map_put(&seen, key, 1);
+			VEC_PUSH(j->c->keep, &out[f->from.i].flows, ((GraphFlow){f->output, f->input, f->to, f->same}));
+		}
+	}
+}
+
 /* Texts of verdicts must outlive the runs. */
 static void keep_texts(const VerdictCtx *c, Verdict *v, uint32_t n)
 {
@@ -246,6 +262,7 @@ static void judge_process(const VerdictCtx *c, FileId file, Sym process, GraphVe
 	j->base.terms = terms_new(c->runs, c->names, MAX_TERMS);
 	if (j->entries.v.n)
 		find_paths(j);
+	keep_flows(j, out);
 	for (uint32_t i = 1; i < p->graphs.n && j->npaths; i++) {
 		const Graph *g = p->graphs.v[i];
 		if (g->file.i != file.i || !sym_eq(g->process, process) || g->stage != STAGE_DYNAMO || g->printing_of.i || g->superseded ||

@@ -29,11 +29,18 @@ typedef struct Verdict {
 	uint32_t nsteps;
 } Verdict;
 
+/* An output that enters another graph. */
+typedef struct GraphFlow {
+	uint32_t output, input;
+	GraphId to;
+	bool same; /* the very object; else a view of it */
+} GraphFlow;
+
 /* Verdicts of the boundaries of one graph; NULL arrays: none was asked. */
 typedef struct GraphVerdicts {
 	Verdict *outputs; /* parallel to Graph.outputs */
 	Verdict *inputs;  /* parallel to Graph.inputs: for written ones */
-	bool called;      /* some frame in the dump calls the graph */
+	VEC(GraphFlow) flows; /* where its outputs go, as the frames show it */
 } GraphVerdicts;
 
 typedef struct VerdictCtx {
