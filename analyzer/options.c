@@ -190,7 +190,7 @@ static const Option options[] = {
 		"auto (default), always, never; NO_COLOR and FORCE_COLOR are heeded"},
 	{"quiet", 'q', NULL, NULL, set_flag, offsetof(Options, quiet), "no summary"},
 	{"dump", 0, "PASSES", NULL, set_dump, 0,
-		"print passes in place of the report: split,ir,types,alias"},
+		"print passes in place of the report: split,ir,types,alias,link"},
 
 	{"contract", 0, "NAME", "What is taken for granted", set_contract, 0,
 		"what the compiler keeps: auto (default), fresh, aot, cudagraphs, strict"},

@@ -26,7 +26,7 @@ bool dump_parse(Str list, unsigned *passes, Str *bad)
 		Str name;
 		unsigned bit;
 	} known[] = {{STR_INIT("split"), DUMP_SPLIT}, {STR_INIT("ir"), DUMP_IR}, {STR_INIT("types"), DUMP_TYPES},
-	             {STR_INIT("alias"), DUMP_ALIAS}};
+	             {STR_INIT("alias"), DUMP_ALIAS}, {STR_INIT("link"), DUMP_LINK}};
 	Str part;
 	while (str_cut(&list, ',', &part)) {
 		unsigned bit = 0;
@@ -123,6 +123,14 @@ static void link(Run *r)
 	arena_rewind(&r->scratch, mark);
 }
 
+static void frames(Run *r)
+{
+	crash_note("frames", NULL, 0);
+	r->frames = frames_link(&r->program, &link_limits_default, &r->a, &r->scratch);
+	if (r->dump & DUMP_LINK)
+		frames_dump(r->frames, &r->dump_out);
+}
+
 /* A graph whose answer is wanted: printings of another one and attempts that were given up are not. */
 static bool is_analysed(const Graph *g)
 {
@@ -192,6 +200,7 @@ void run_analyse(Run *r)
 	split(r);
 	read_all(r);
 	link(r);
+	frames(r);
 	infer(r);
 	alias(r);
 	observe(r);

@@ -17,6 +17,7 @@
 #include "alias.h"
 #include "read_meta.h"
 #include "rules.h"
+#include "frame_graph.h"
 
 /* What lives as long as the process: tables and rules. */
 typedef struct Tables {
@@ -27,7 +28,7 @@ typedef struct Tables {
 	Rules *rules;
 } Tables;
 
-typedef enum DumpPass { DUMP_SPLIT = 1, DUMP_IR = 2, DUMP_TYPES = 4, DUMP_ALIAS = 8 } DumpPass;
+typedef enum DumpPass { DUMP_SPLIT = 1, DUMP_IR = 2, DUMP_TYPES = 4, DUMP_ALIAS = 8, DUMP_LINK = 16 } DumpPass;
 bool dump_parse(Str list, unsigned *passes, Str *bad); /* "split,ir" */
 
 typedef struct Run {
@@ -39,6 +40,7 @@ typedef struct Run {
 	Artifacts artifacts;
 	Types *types;
 	Program program;
+	ProgramFrames *frames;  /* what the bytecode says */
 	Reader reader;          /* its parser is freed with the run, also when memory ran out */
 	NodeTypes **node_types; /* by GraphId */
 	Summary **summaries;    /* by GraphId */
