@@ -115,7 +115,7 @@ static Path *first_path(Driver *d, const Code *code)
 {
 	Path *p = NEW(d->run.scratch, Path);
 	machine_init(&p->m, code, &link_host, &d->run, d->run.scratch);
-	heap_init(&p->heap, d->run.scratch);
+	lheap_init(&p->heap, d->run.scratch);
 	p->seen = NEW_N(d->run.scratch, uint8_t, code->n + 1);
 	return p;
 }
@@ -126,7 +126,7 @@ static Path *copy_path(Driver *d, const Path *from)
 	Path *p = NEW(a, Path);
 	*p = *from;
 	machine_copy(&p->m, &from->m, a);
-	heap_copy(&p->heap, &from->heap, a);
+	lheap_copy(&p->heap, &from->heap, a);
 	p->cells.v = NULL;
 	p->cells.n = p->cells.cap = 0;
 	for (uint32_t i = 0; i < from->cells.n; i++)
@@ -248,7 +248,7 @@ FrameLinks *frame_links(const Code *code, Names *names, const LinkLimits *limits
 	FrameLinks *out = NEW(keep, FrameLinks);
 	ArenaMark mark = arena_mark(scratch);
 	*out = (FrameLinks){.a = keep, .code = code, .paths = 1};
-	terms_init(&out->terms, keep);
+	lterms_init(&out->terms, keep);
 	Driver d = {.run = {.out = out, .t = &out->terms, .names = names, .keep = keep, .scratch = scratch}, .limits = limits,
 	            .steps = ((uint64_t)code->n + 16) * limits->steps_each};
 	VEC_PUSH(scratch, &d.waiting, first_path(&d, code));

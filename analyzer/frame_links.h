@@ -35,12 +35,12 @@ typedef struct LinkEvent {
 	bool starred;    /* some argument stands for a sequence of unknown length */
 	uint32_t ins;    /* Code.ins */
 	uint32_t before; /* the event before it on its path, plus 1; 0 none */
-	TermId what;     /* callee; object; container; cell; what is returned; condition of a branch */
-	TermId key;      /* of setitem; keyword names of a call, or its mapping */
-	TermId value;    /* what is stored */
-	TermId result;   /* of a call */
+	LTermId what;     /* callee; object; container; cell; what is returned; condition of a branch */
+	LTermId key;      /* of setitem; keyword names of a call, or its mapping */
+	LTermId value;    /* what is stored */
+	LTermId result;   /* of a call */
 	Sym name;        /* of attribute, global, cell; of a call the name of the graph, resume function or code object */
-	TermId *args;    /* containers as they were at that moment */
+	LTermId *args;    /* containers as they were at that moment */
 	uint32_t nargs;
 	Str line;        /* as links_dump prints it */
 } LinkEvent;
@@ -48,7 +48,7 @@ typedef struct LinkEvent {
 typedef struct FrameLinks {
 	Arena *a;
 	const Code *code;
-	Terms terms;
+	LTerms terms;
 	VEC(LinkEvent) events;
 	uint32_t paths;
 	bool bounded;   /* not every path was run to its end: limits of LinkLimits */

@@ -9,8 +9,8 @@
 /* One path; each has its own heap and cells. */
 typedef struct Path {
 	Machine m;
-	Heap heap;
-	VEC(TermId) cells; /* contents by cell number; TERM_CELL.index is the number; 0: as it was at the start */
+	LHeap heap;
+	VEC(LTermId) cells; /* contents by cell number; LT_CELL.index is the number; 0: as it was at the start */
 	uint8_t *seen;     /* by instruction: times a branch or loop was decided here */
 	uint32_t last;     /* its last event, plus 1 */
 	uint8_t arm;       /* LinkArm */
@@ -20,7 +20,7 @@ typedef struct Path {
 /* ctx of the host. */
 typedef struct LinkRun {
 	FrameLinks *out;
-	Terms *t;
+	LTerms *t;
 	Names *names;
 	Path *path; /* the one that runs */
 	Arena *keep, *scratch;
@@ -32,8 +32,8 @@ enum { VALUE_MOST = 400 }; /* characters of a value in a line */
 
 /* An event of the current path at the current instruction; its line is what follows the word. */
 LinkEvent *link_add(LinkRun *r, LinkKind kind);
-Str link_text(LinkRun *r, TermId v);              /* whole, up to TERM_MOST */
-Str link_value(LinkRun *r, TermId v);             /* up to VALUE_MOST characters */
+Str link_text(LinkRun *r, LTermId v);              /* whole, up to LT_MOST */
+Str link_value(LinkRun *r, LTermId v);             /* up to VALUE_MOST characters */
 void link_line(LinkRun *r, LinkEvent *e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 #endif
