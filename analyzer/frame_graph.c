@@ -202,10 +202,10 @@ static ResumeFit fit_offset(const ProgramFrames *f, FrameRef candidate, uint32_t
 	const ResumePlace *p = &f->places[candidate - 1];
 	if (!p->known)
 		return FIT_NAME; /* its listing is damaged */
-	uint64_t exact = (uint64_t)p->distance + base, less = exact - (exact < 2u * p->cells ? 0 : 2u * p->cells);
-	if (exact == offset || less == offset)
+	uint64_t plain = (uint64_t)p->distance + base, with_cells = plain + 2u * p->cells;
+	if (plain == offset || with_cells == offset)
 		return FIT_EXACT;
-	return distance(exact, offset) <= NEAR || distance(less, offset) <= NEAR ? FIT_NEAR : FIT_NONE;
+	return distance(plain, offset) <= NEAR || distance(with_cells, offset) <= NEAR ? FIT_NEAR : FIT_NONE;
 }
 
 static ResumeFit fit_arm(const ProgramFrames *f, FrameRef candidate, const LinkEvent *call)
