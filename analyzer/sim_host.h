@@ -64,6 +64,7 @@ void host_become_tensor(Sim *s, Ref r);
 /* An unknown value or a global name turns out to be a list or dict of the program. */
 void host_become_container(Sim *s, Ref r, HeapKind kind);
 bool host_may_be_tensor(Sim *s, Ref r);           /* unknown, and used as a tensor so far, if at all */
+bool host_reads_nothing(Sim *s, Ref r);            /* nothing in it is or depends on a tensor */
 bool host_tensor_member(Sim *s, Str name, bool *attribute);
 
 /* ---- constants (sim_const.c) ---- */
@@ -95,6 +96,13 @@ Ref host_iter(Sim *s, Machine *m, Ref x);
 NextItem host_next(Sim *s, Machine *m, Ref it, Ref *item);
 Ref host_length(Sim *s, Machine *m, Ref r);
 int64_t host_range_count(Sim *s, Ref range);      /* -1: not known */
+
+/* ---- numbers (sim_number.c): operands are HK_NUMBER ---- */
+Ref host_arith(Sim *s, Machine *m, Str op, Ref x, Ref y); /* by names of the operator module: "add", "truediv" */
+Ref host_number_op(Sim *s, Str op, const Ref *v, uint32_t n);
+Ref host_math(Sim *s, Str f, const Ref *v, uint32_t n);
+Ref host_to_int(Sim *s, Ref x);
+Ref host_to_float(Sim *s, Ref x);
 
 /* ---- operators (sim_oper.c) ---- */
 Tri host_truth(Sim *s, Ref r);

@@ -407,3 +407,15 @@ void host_become_container(Sim *s, Ref r, HeapKind kind)
 	o->kind = (uint8_t)kind;
 	o->opened = true;
 }
+
+bool host_reads_nothing(Sim *s, Ref r)
+{
+	RefList all = {.a = s->scratch};
+	host_reach(s, r, &all);
+	for (uint32_t i = 0; i < all.v.n; i++) {
+		HeapKind k = host_kind(s, all.v.v[i]);
+		if (k == HK_TENSOR || k == HK_NUMBER || k == HK_OBJECT || k == HK_UNKNOWN)
+			return false;
+	}
+	return true;
+}
