@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * sem: what operators do to the elements of tensors, as far as the comparison of two runs needs it: which
- * elements move where, which are combined, which are new. Data: rules/semantics.tsv. */
+ * elements move where, which are combined, which are new. Data: rules/semantics.tsv (see sem_table.h). */
 #ifndef GRAPHLINT_SEM_H
 #define GRAPHLINT_SEM_H
 
@@ -10,7 +10,8 @@
 #include "facts.h"
 #include "term.h"
 
-enum { SEM_MAX_DIMS = 12 };
+/* SEM_NUMEL_MOST: above it, in results and operands, nothing is told (sem_move false, sem_apply unsure). */
+enum { SEM_MAX_DIMS = 12, SEM_NUMEL_MOST = 65536 };
 
 /* A tensor operand as the operator finds it: sizes and the term of each element in row-major order. */
 typedef struct SemTensor {
@@ -19,7 +20,15 @@ typedef struct SemTensor {
 	uint32_t ndim;
 	int64_t size[SEM_MAX_DIMS];
 	DType dtype;
+	/* Only as_strided needs these: with has_stride its source elements are found in memory. */
+	bool has_stride;
+	int64_t stride[SEM_MAX_DIMS];
+	int64_t offset;        /* of the tensor in its storage, in elements */
 } SemTensor;
+
+typedef struct SemTable SemTable;
+/* The table that is embedded in the program; a fault in it is an assertion. `names` must outlive it. */
+const SemTable *sem_table_builtin(Arena *a, Names *names);
 
 /* Operands of one node. Arguments that are no tensors are read from the graph; sizes and numbers that are nodes
  * come from `number`. */
@@ -28,32 +37,45 @@ typedef struct SemCall {
 	const Graph *g;
 	NodeId node;
 	Facts *facts;
-	const Fact *fact;      /* may be NULL */
+	const Fact *fact;      /* may be NULL; of a module call its class is read from here */
+	const SemTable *table;
 	Terms *terms;
 	/* The tensor that an argument names; false when it is none. */
 	bool (*tensor)(void *ctx, const Arg *a, SemTensor *out);
-	/* A Python number: its term, and its value where it is known. */
+	/* A Python number: its term, and its value where it is known. Not asked for literal ints, floats, bools, inf and nan. */
 	bool (*number)(void *ctx, const Arg *a, TermId *term, int64_t *value, bool *known);
 	void *ctx;
 	uint64_t site;         /* name of this execution, equal in the runs that are compared: for random and unknown results */
-	Arena *scratch;
+	DType dtype;           /* of the result member asked for, where it is known; DT_NONE: from the arguments */
+	Arena *scratch;        /* rewound by each function; not the arena of terms, names, facts or results */
 } SemCall;
+
+/* Members beyond what an operator returns: an argument that it writes besides its result (running_mean of batch_norm),
+ * by position of the argument. */
+enum { SEM_MEMBER_ARG = 1000 };
 
 /* Views and copies that only move elements (view, transpose, slice, select, x[...], expand, permute, chunk member,
  * flip, cat has more than one source and is not one): map[k] = row-major index in operand `*source`'s tensor of element k of
  * result member `member` (-1: the only one) with sizes out. False when the operator is not of this kind or the map
- * cannot be told. For x[...] = v (setitem) it gives the elements of x that are written, for *out sizes of that place. */
+ * cannot be told. For x[...] = v (setitem) it gives the elements of x that are written, for *out sizes of that place.
+ * Also true for copies by known indices (index_select, x[[0, 2]]); whether a result shares memory is not said here. A conversion
+ * to the operand's own dtype is a move, to another one (or an unknown one) is not. */
 bool sem_move(const SemCall *c, int member, const int64_t *size, uint32_t ndim, uint32_t numel, const Arg **source, uint32_t *map);
 /* Sizes of the place that x[index] = v writes; false when the index is not known (a tensor, a mask). */
 bool sem_index_sizes(const SemCall *c, const Arg *base, const Arg *index, int64_t *size, uint32_t *ndim);
+/* as_strided: what it asks for, for a caller that knows the whole storage. offset: that of the operand when not given. */
+bool sem_strided(const SemCall *c, int64_t *size, int64_t *stride, uint32_t *ndim, int64_t *offset, bool *has_offset);
 /* Terms of a new tensor, result member `member`, from the operands' elements: element-wise with broadcasting, reductions
  * over dims, products, concatenations, constants (zeros, full, arange), random (fresh by site), and for the rest every element
  * of the result from all elements of all operands (position in `extra`). In-place operators are asked like their functional
- * form: `add_` as `add`; fill_, zero_, copy_, setitem's value broadcast to the place. Always fills all numel terms. */
+ * form: `add_` as `add`; fill_, zero_, copy_, setitem's value broadcast to the place. Always fills all numel terms.
+ * setitem whose index is not known (sem_index_sizes false), and index_put_, scatter_ and their like, give all elements of x
+ * anew: asked with the sizes of x. _foreach_ operators: `member` is the position in the lists. */
 void sem_apply(const SemCall *c, int member, const int64_t *size, uint32_t ndim, uint32_t numel, TermId *out);
 /* For item(), tolist() members, float(x), bool(x): the number that a one-element tensor gives. */
 TermId sem_item(const SemCall *c, const SemTensor *x);
-/* Does the in-place operator write every element that it is given, whatever was there before (fill_, zero_, copy_, normal_)? */
+/* Does the in-place operator write every element that it is given, whatever was there before (fill_, zero_, copy_, normal_)?
+ * Also of out= forms, for the tensor given as out. */
 bool sem_overwrites(const SemCall *c);
 
 #endif
