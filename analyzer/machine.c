@@ -437,7 +437,10 @@ void machine_deliver(Machine *m, Value result)
 
 void machine_throw(Machine *m, Value exception)
 {
+	Act act = (Act)machine_ins(m)->row->act;
 	take_pending(m);
+	if (act == ACT_YIELD || act == ACT_YIELD_FROM) /* a generator gets a value with the exception: handlers count it */
+		machine_push(m, machine_mark(m->at));
 	machine_unwind(m, exception);
 }
 
