@@ -572,6 +572,9 @@ RunResult *sim_run(const Sim *base, const RunPlan *plan, Arena *keep)
 	out->unsure = s->unsure || terms_limit_hit(s->terms);
 	out->hidden = s->hidden_seen;
 	out->cut_made = s->cut_made;
+	out->steps = s->steps;
+	for (uint32_t i = 0; i < r->stack.n; i++)
+		out->steps += r->stack.v[i]->m.steps;
 	if (!out->dead)
 		out->why = str_copy(keep, s->why);
 	for (uint32_t i = 0; i < s->touches.n; i++) {

@@ -57,6 +57,7 @@ typedef struct RunResult {
 	VEC(SimTouch) touches;
 	VEC(TermId) branch_terms;
 	VEC(SimFlow) flows;
+	uint64_t steps;
 } RunResult;
 
 /* Runs the program; `base` gives what is read only, and the arenas, which are emptied at the end. The result is from

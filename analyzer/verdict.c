@@ -34,7 +34,11 @@ static RunResult *run(Judge *j, const Path *p, SimCut cut, Assume assume, uint32
 {
 	RunPlan plan = {.entries = &j->entries, .cut = cut, .assume = assume, .choices = p->choices, .nchoices = p->n,
 	                .original_from = original_from};
-	return sim_run(&j->base, &plan, j->c->runs);
+	uint64_t *left = j->c->steps_left;
+	j->base.max_steps = *left < j->c->max_steps ? *left : j->c->max_steps;
+	RunResult *r = sim_run(&j->base, &plan, j->c->runs);
+	*left -= r->steps < *left ? r->steps : *left;
+	return r;
 }
 
 /* Runs that differ in the arm taken at the last undecided branch, then at the one before it ... */

@@ -53,7 +53,8 @@ typedef struct VerdictCtx {
 	Names *names;
 	Arena *keep;
 	Arena *a, *scratch, *inner, *runs; /* working memory, empty before and after */
-	uint64_t max_steps; /* instructions and nodes of one run */
+	uint64_t max_steps;   /* instructions and nodes of one run */
+	uint64_t *steps_left; /* of all runs together: beyond it boundaries stay unknown, and say so */
 } VerdictCtx;
 
 /* Verdicts of all graphs that frames call, indexed by GraphId. */
