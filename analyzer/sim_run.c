@@ -335,8 +335,9 @@ static Outcome drive(ProgramRun *r)
 		const Entry *e = entry_at(r, a->entry);
 		(void)e;
 		s->frame_site = mix(a->entry, r->stack.n * 131 + r->activations);
+		uint64_t before = a->m.steps;
 		MachineStatus st = s->stopped ? MS_STOPPED : machine_run(&a->m, 20000);
-		s->steps += 1;
+		s->steps += a->m.steps - before + 1;
 		if (s->stopped || s->steps > s->max_steps) {
 			if (!s->stopped)
 				sim_stop(s, S("the simulation takes too many steps"));
@@ -573,8 +574,6 @@ RunResult *sim_run(const Sim *base, const RunPlan *plan, Arena *keep)
 	out->hidden = s->hidden_seen;
 	out->cut_made = s->cut_made;
 	out->steps = s->steps;
-	for (uint32_t i = 0; i < r->stack.n; i++)
-		out->steps += r->stack.v[i]->m.steps;
 	if (!out->dead)
 		out->why = str_copy(keep, s->why);
 	for (uint32_t i = 0; i < s->touches.n; i++) {
