@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "confirm.h"
+#include "embedded.h"
 #include "facts.h"
 #include "options.h"
 #include "report.h"
@@ -150,6 +152,15 @@ static void say_incomplete(const Run *r)
 			"TORCH_LOGS=\"graph_code,bytecode,graph_breaks\"");
 }
 
+static int confirm(const Run *r, const Options *o, int status, Buf *out)
+{
+	Buf why = {.a = out->a};
+	if (confirm_write(r, o->target, out, &why))
+		return status;
+	say(STR_FMT, STR_ARG(buf_str(&why)));
+	return STATUS_USAGE;
+}
+
 static int finish(const Run *r, const Options *o, Arena *a)
 {
 	if (r->out_of_memory) {
@@ -164,9 +175,14 @@ static int finish(const Run *r, const Options *o, Arena *a)
 		.quiet = o->quiet,
 	};
 	Buf out = {.a = a};
-	if (!o->dump)
+	int status = run_status(r);
+	if (o->dump)
+		out = r->dump_out;
+	else if (o->command == CMD_CONFIRM)
+		status = confirm(r, o, status, &out);
+	else
 		o->writer->write(r, &ro, &out);
-	int status = put(o->dump ? buf_str(&r->dump_out) : buf_str(&out), run_status(r));
+	status = put(buf_str(&out), status);
 	say_incomplete(r);
 	return status;
 }
@@ -188,6 +204,15 @@ static int check(const Options *o, Arena *a)
 	}
 	tables_free(t);
 	return status;
+}
+
+static int capture(void)
+{
+	for (const EmbeddedFile *e = embedded_files; e->name; e++)
+		if (str_eq(str_from_c(e->name), S("capture.txt")))
+			return put((Str){e->data, e->size}, STATUS_CLEAN);
+	ASSERT(!"capture.txt is embedded");
+	return STATUS_FAILURE;
 }
 
 static int usage(Str why)
@@ -212,6 +237,8 @@ int main(int argc, char **argv)
 		status = put(buf_str(&text), STATUS_CLEAN);
 	} else if (o.version) {
 		status = put(S("graphlint " GRAPHLINT_VERSION "\n"), STATUS_CLEAN);
+	} else if (o.command == CMD_CAPTURE) {
+		status = capture();
 	} else {
 		status = check(&o, &a);
 	}

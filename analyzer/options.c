@@ -10,6 +10,7 @@ typedef struct Parse {
 	Options *o;
 	Arena *a;
 	Buf *why;
+	Str format; /* of --format; it is looked up when the command is known */
 } Parse;
 
 typedef struct Option Option;
@@ -46,11 +47,9 @@ static bool set_flag(Parse *p, const Option *opt, Str value)
 
 static bool set_format(Parse *p, const Option *opt, Str value)
 {
-	Nearest near = nearest_to(value);
-	p->o->writer = report_find(value);
-	for (const Writer *w = report_writers; w->name; w++)
-		nearest_try(&near, str_from_c(w->name));
-	return p->o->writer || fault(p, opt, value, &near, "unknown format");
+	(void)opt;
+	p->format = value;
+	return true;
 }
 
 static bool set_contract(Parse *p, const Option *opt, Str value)
@@ -222,12 +221,22 @@ enum { NOPTIONS = sizeof options / sizeof *options, LONG_BASE = 256 };
 
 static const struct {
 	Str name;
+	const char *args;
+	const Writer *writers; /* formats, the first is the default; NULL: prints one thing only */
+	bool reads;            /* takes files and folders */
 	const char *help;
-} commands[] = {
-	{STR_INIT("check"), "say what captured graphs alias and write (also without this word)"},
+} commands[CMD_N] = {
+	[CMD_CHECK] = {STR_INIT("check"), "PATH...", report_writers, true,
+		"say what captured graphs alias and write (also without this word)"},
+	[CMD_GRAPH] = {STR_INIT("graph"), "PATH...", graph_writers, true,
+		"print the program: frames, graphs, what crosses between them, who shares and writes what"},
+	[CMD_SUSPECTS] = {STR_INIT("suspects"), "PATH...", suspects_writers, true,
+		"rank the graphs that change the program's result when they alone are compiled"},
+	[CMD_CONFIRM] = {STR_INIT("confirm"), "GRAPH:out0 PATH...", NULL, true,
+		"print a Python backend that cuts this output (GRAPH:in2: hides this write), to try it"},
+	[CMD_CAPTURE] = {STR_INIT("capture"), "", NULL, false,
+		"print how to capture what graphlint reads, by PyTorch version"},
 };
-
-enum { NCOMMANDS = sizeof commands / sizeof *commands };
 
 /* ---- parsing ---- */
 
@@ -284,16 +293,21 @@ static bool bad_option(Parse *p, int c, char **argv)
 
 static void add_word(Parse *p, Str word, bool may_be_command)
 {
-	for (int i = 0; may_be_command && i < NCOMMANDS; i++)
-		if (str_eq(word, commands[i].name))
+	for (int i = 0; may_be_command && i < CMD_N; i++)
+		if (str_eq(word, commands[i].name)) {
+			p->o->command = (Command)i;
 			return;
-	VEC_PUSH(p->a, &p->o->paths, word);
+		}
+	if (p->o->command == CMD_CONFIRM && !p->o->target.n)
+		p->o->target = word;
+	else
+		VEC_PUSH(p->a, &p->o->paths, word);
 }
 
 void options_command_near(Str word, Buf *out)
 {
 	Nearest near = nearest_to(word);
-	for (int i = 0; i < NCOMMANDS; i++)
+	for (int i = 0; i < CMD_N; i++)
 		nearest_try(&near, commands[i].name);
 	if (near.best.n)
 		buf_printf(out, " (did you mean the command '" STR_FMT "'?)", STR_ARG(near.best));
@@ -324,9 +338,52 @@ static bool parse_words(Parse *p, int argc, char **argv, const struct option *lo
 	return true;
 }
 
+/* The format by its name, among those of the command. */
+static bool choose_format(Parse *p)
+{
+	const Writer *writers = commands[p->o->command].writers;
+	p->o->writer = writers;
+	if (!p->format.n)
+		return true;
+	Nearest near = nearest_to(p->format);
+	for (const Writer *w = writers; w && w->name; w++) {
+		nearest_try(&near, str_from_c(w->name));
+		if (str_eq(p->format, str_from_c(w->name))) {
+			p->o->writer = w;
+			return true;
+		}
+	}
+	Str command = commands[p->o->command].name;
+	if (writers)
+		buf_printf(p->why, "--format: unknown format '" STR_FMT "'", STR_ARG(p->format));
+	else
+		buf_printf(p->why, "--format: " STR_FMT " has one form only", STR_ARG(command));
+	if (writers && p->o->command != CMD_CHECK)
+		buf_printf(p->why, " of " STR_FMT, STR_ARG(command));
+	if (writers)
+		nearest_say(&near, p->why);
+	return false;
+}
+
+static void check_paths(const Options *o, Buf *why)
+{
+	uint32_t standard = 0;
+	for (uint32_t i = 0; i < o->paths.n; i++)
+		standard += str_eq(o->paths.v[i], S("-"));
+	if (standard > 1)
+		buf_add(why, S("`-` is given twice: standard input can be read once"));
+	else if (o->paths.n && !commands[o->command].reads)
+		buf_printf(why, STR_FMT " takes no files: '" STR_FMT "'", STR_ARG(commands[o->command].name),
+			STR_ARG(o->paths.v[0]));
+	else if (o->command == CMD_CONFIRM && !o->target.n)
+		buf_add(why, S("confirm needs a boundary, as __compiled_fn_3:out0 or __compiled_fn_3:in2"));
+	else if (!o->paths.n && commands[o->command].reads)
+		buf_add(why, S("nothing to read: name files or folders, or - for standard input"));
+}
+
 bool options_parse(Options *o, Arena *a, int argc, char **argv, Buf *why)
 {
-	Parse p = {o, a, why};
+	Parse p = {.o = o, .a = a, .why = why};
 	Buf shorts = {.a = a};
 	struct option *longs = NEW_N(a, struct option, NOPTIONS + 1);
 	*o = (Options){.cfg = config_default(), .writer = report_writers, .stdin_name = S("<stdin>")};
@@ -339,13 +396,11 @@ bool options_parse(Options *o, Arena *a, int argc, char **argv, Buf *why)
 	}
 	if (!parse_words(&p, argc, argv, longs, str_to_c(a, buf_str(&shorts))))
 		return false;
-	uint32_t standard = 0;
-	for (uint32_t i = 0; i < o->paths.n; i++)
-		standard += str_eq(o->paths.v[i], S("-"));
-	if (standard > 1)
-		buf_add(why, S("`-` is given twice: standard input can be read once"));
-	else if (!o->paths.n && !o->help && !o->version)
-		buf_add(why, S("nothing to read: name files or folders, or - for standard input"));
+	if (o->help || o->version)
+		return true;
+	if (!choose_format(&p))
+		return false;
+	check_paths(o, why);
 	return why->n == 0;
 }
 
@@ -377,6 +432,22 @@ static void pad(Buf *out, uint32_t line)
 		buf_char(out, ' ');
 }
 
+static void help_formats(Buf *out, uint32_t line)
+{
+	bool first = true;
+	for (int c = 0; c < CMD_N; c++)
+		for (const Writer *w = commands[c].writers; w && w->name; w++) {
+			if (!first) {
+				line = out->n;
+				pad(out, line);
+			}
+			first = false;
+			if (c != CMD_CHECK)
+				buf_printf(out, STR_FMT ", ", STR_ARG(commands[c].name));
+			buf_printf(out, "%s: %s\n", w->name, w->summary);
+		}
+}
+
 static void help_option(Buf *out, const Option *opt)
 {
 	if (opt->group)
@@ -395,12 +466,7 @@ static void help_option(Buf *out, const Option *opt)
 		add_amount(out, *(const uint64_t *)((const char *)&l + opt->field));
 		buf_printf(out, ") %s\n", opt->help);
 	} else if (opt->set == set_format) {
-		for (const Writer *w = report_writers; w->name; w++) {
-			line = out->n;
-			if (w != report_writers)
-				pad(out, line);
-			buf_printf(out, "%s: %s\n", w->name, w->summary);
-		}
+		help_formats(out, line);
 	} else {
 		buf_printf(out, "%s\n", opt->help);
 	}
@@ -408,13 +474,14 @@ static void help_option(Buf *out, const Option *opt)
 
 void options_help(Buf *out)
 {
-	buf_add(out, S("graphlint [check] [OPTIONS] PATH...\n"
+	buf_add(out, S("graphlint [COMMAND] [OPTIONS] PATH...\n"
 		"Reads captured PyTorch graphs (logs, printed modules, debug folders) and says at which boundaries\n"
 		"of a graph the program would notice a compiler that returns new tensors or leaves inputs alone.\n"
 		"\nCommands (a first word that is one of them wins over a file of that name):\n"));
-	for (int i = 0; i < NCOMMANDS; i++) {
+	for (int i = 0; i < CMD_N; i++) {
 		uint32_t line = out->n;
-		buf_printf(out, "  " STR_FMT, STR_ARG(commands[i].name));
+		buf_printf(out, "  " STR_FMT "%s%s", STR_ARG(commands[i].name), *commands[i].args ? " " : "",
+			commands[i].args);
 		pad(out, line);
 		buf_printf(out, "%s\n", commands[i].help);
 	}
@@ -422,9 +489,10 @@ void options_help(Buf *out)
 		help_option(out, &options[i]);
 	buf_add(out, S("\nExit status:\n"
 		"  0  nothing at or above --fail-on\n"
-		"  1  findings at or above --fail-on (GL901 to GL903 never count)\n"
-		"  2  the command line or a file of facts has a fault\n"
+		"  1  findings at or above --fail-on (GL901 to GL903 never count); only of check\n"
+		"  2  the command line or a file of facts has a fault, or confirm finds no such boundary\n"
 		"  3  no such finding, but input could not be read, or only in part, or holds no graph\n"
 		"  4  failure of the machine or of graphlint itself\n"
-		"\nTo capture:\n  TORCH_LOGS=\"graph_code,bytecode,graph_breaks\" python model.py 2>log.txt\n"));
+		"\nTo capture (more: graphlint capture):\n"
+		"  TORCH_LOGS=\"graph_code,bytecode,graph_breaks\" python model.py 2>log.txt\n"));
 }

@@ -8,8 +8,13 @@
 #include "report.h"
 #include "terminal.h"
 
+/* What the first word asks for. */
+typedef enum Command { CMD_CHECK, CMD_GRAPH, CMD_SUSPECTS, CMD_CONFIRM, CMD_CAPTURE, CMD_N } Command;
+
 typedef struct Options {
 	Config cfg;
+	Command command;
+	Str target;           /* CMD_CONFIRM: GRAPH:out0 or GRAPH:in2 */
 	const Writer *writer;
 	unsigned dump;        /* DumpPass bits; not 0: the passes are printed in place of the report */
 	ColorWhen color;

@@ -11,6 +11,18 @@ const Writer report_writers[] = {
 	{NULL, NULL, NULL},
 };
 
+const Writer graph_writers[] = {
+	{"text", "for people", report_graph_text},
+	{"dot", "for Graphviz: a box a frame, one colour for all that shares memory", report_graph_dot},
+	{NULL, NULL, NULL},
+};
+
+const Writer suspects_writers[] = {
+	{"text", "for people", report_suspects_text},
+	{"json", "for programs", report_suspects_json},
+	{NULL, NULL, NULL},
+};
+
 const Writer *report_find(Str name)
 {
 	for (const Writer *w = report_writers; w->name; w++)

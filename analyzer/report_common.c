@@ -138,3 +138,16 @@ bool report_graph_shown(const Program *p, const Graph *g)
 	}
 	return false;
 }
+
+bool report_graph_captured(const Program *p, const Graph *g)
+{
+	return !g->parent.i && !g->of.i && report_graph_shown(p, g);
+}
+
+uint32_t report_operators(const Graph *g)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 1; i < g->nodes.n; i++)
+		n += g->nodes.v[i].kind == NK_CALL || g->nodes.v[i].kind == NK_UNREAD;
+	return n;
+}

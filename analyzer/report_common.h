@@ -42,6 +42,10 @@ void report_text(Buf *out, Str s, bool unicode);
 
 /* The principal printing of a graph that ran, or of a body of one: what reports list. */
 bool report_graph_shown(const Program *p, const Graph *g);
+/* One of these that is neither a body nor AOTAutograd's form of another one: what a compiler is handed. */
+bool report_graph_captured(const Program *p, const Graph *g);
+/* Operators that it calls. */
+uint32_t report_operators(const Graph *g);
 /* "s" for all numbers but one. */
 const char *report_plural(uint64_t n);
 

@@ -348,7 +348,7 @@ static uint32_t count_graphs(const Program *p, uint32_t *captured)
 	uint32_t graphs = 0;
 	for (uint32_t i = 1; i < p->graphs.n; i++) {
 		const Graph *g = p->graphs.v[i];
-		if (g->parent.i || g->of.i || !report_graph_shown(p, g))
+		if (!report_graph_captured(p, g))
 			continue;
 		graphs++;
 		*captured += link_captured_by_2x(p, g);
