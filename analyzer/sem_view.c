@@ -580,7 +580,7 @@ static DType target_dtype(Sem *s, DType own)
 		d = sem_dtype_of(s, &s->rest[i]);
 	}
 	if (d == DT_NONE)
-		d = dtype_parse(sym_str(s->names, s->op)); /* float(), half() ... */
+		d = dtype_parse(str_printf(s->a, "torch." STR_FMT, STR_ARG(sym_str(s->names, s->op)))); /* float() */
 	if (d == DT_NONE)
 		d = s->c->dtype;
 	if (d != DT_NONE || sem_given(s, SROLE_DTYPE))
