@@ -197,6 +197,7 @@ static void clear_args(Sem *s)
 static bool bind_row(Sem *s, const SemRow *r, const Arg *v)
 {
 	uint32_t npos = positional(s, v), k = 0;
+	bool got[SEM_PARAMS_MOST] = {0};
 	clear_args(s);
 	for (uint32_t i = 0; i < npos; i++)
 		if (v[i].kind == AR_STARRED)
@@ -208,6 +209,7 @@ static bool bind_row(Sem *s, const SemRow *r, const Arg *v)
 		if (!takes(s, p, &v[k]))
 			return false;
 		bind_one(s, p, &v[k]);
+		got[k] = v[k].kind != AR_NONE;
 		if (p->variadic) {
 			s->rest = &v[k];
 			s->nrest = npos - k;
@@ -232,9 +234,10 @@ static bool bind_row(Sem *s, const SemRow *r, const Arg *v)
 		if (!takes(s, p, &v[i]))
 			return false;
 		bind_one(s, p, &v[i]);
+		got[p - r->param] = v[i].kind != AR_NONE;
 	}
 	for (uint32_t i = 0; i < r->nparams; i++)
-		if (r->param[i].given && r->param[i].role != SROLE_NONE && !s->arg[r->param[i].role])
+		if (r->param[i].given && !got[i])
 			return false;
 	return true;
 }
