@@ -201,14 +201,15 @@ bool lterm_integer(const LTerms *t, LTermId id, int64_t *out)
 	return x->kind == LT_CONST && str_to_i64(x->repr, out);
 }
 
-static bool bound(const LTerms *t, LTermId id, uint32_t n, uint32_t missing, uint32_t *out)
+/* A bound as dis prints it. */
+static bool bound(Str repr, uint32_t n, uint32_t missing, uint32_t *out)
 {
 	int64_t k;
-	if (lterm_get(t, id)->none) {
+	if (str_eq(repr, S("None"))) {
 		*out = missing;
 		return true;
 	}
-	if (!lterm_integer(t, id, &k))
+	if (!str_to_i64(repr, &k))
 		return false;
 	if (k < 0)
 		k = k < -(int64_t)n ? 0 : k + n;
@@ -216,15 +217,32 @@ static bool bound(const LTerms *t, LTermId id, uint32_t n, uint32_t missing, uin
 	return true;
 }
 
+/* Start, stop and step of a slice; of the constant slices of 3.14, too. False when it is no slice. */
+static bool slice_parts(const LTerms *t, const LHeap *h, const LTerm *x, Str part[3])
+{
+	static const Str start = STR_INIT("slice(");
+	part[2] = S("None");
+	if (x->kind == LT_SLICE) {
+		const LBox *b = lheap_box(h, x);
+		for (uint32_t i = 0; i < b->n && i < 3; i++)
+			part[i] = lterm_get(t, b->v[i])->repr;
+		return b->n >= 2;
+	}
+	if (x->kind != LT_CONST || !str_starts(x->repr, start) || !str_ends(x->repr, S(")")))
+		return false;
+	Str rest = str_sub(x->repr, start.n, x->repr.n - 1), one;
+	uint32_t n = 0;
+	while (n < 3 && str_cut(&rest, ',', &one))
+		part[n++] = str_trim(one);
+	return n >= 2;
+}
+
 bool lterm_slice(const LTerms *t, const LHeap *h, LTermId id, uint32_t n, uint32_t *from, uint32_t *end)
 {
-	const LTerm *x = lterm_get(t, id);
-	if (x->kind != LT_SLICE)
+	Str part[3];
+	if (!slice_parts(t, h, lterm_get(t, id), part) || !str_eq(part[2], S("None")))
 		return false;
-	const LBox *b = lheap_box(h, x);
-	if (b->n < 2 || (b->n > 2 && !lterm_get(t, b->v[2])->none))
-		return false;
-	if (!bound(t, b->v[0], n, 0, from) || !bound(t, b->v[1], n, n, end))
+	if (!bound(part[0], n, 0, from) || !bound(part[1], n, n, end))
 		return false;
 	if (*end < *from)
 		*end = *from;

@@ -189,9 +189,9 @@ static Value get_slice(LinkRun *r, Machine *m, LTermId o, LTermId key)
 		const LBox *b = lheap_box(h, &x);
 		return lheap_new(h, r->t, (LTermKind)x.kind, b->v + from, end - from);
 	}
-	const LBox *parts = lheap_box(h, lterm_get(r->t, key));
 	if (machine_ins(m)->row->act != ACT_GETSLICE)
 		return lterm_text(r->t, LT_OTHER, STR_FMT "[" STR_FMT "]", TEXT(o), TEXT(key));
+	const LBox *parts = lheap_box(h, lterm_get(r->t, key));
 	return lterm_text(r->t, LT_OTHER, STR_FMT "[" STR_FMT ":" STR_FMT "]", TEXT(o), TEXT(parts->v[0]), TEXT(parts->v[1]));
 }
 
@@ -207,7 +207,7 @@ static Value get_item(void *ctx, Machine *m, Value o, Value key)
 		bool number = lterm_integer(r->t, key, &k) && k >= 0 && k < INT32_MAX;
 		return out_of(r, o, link_text(r, key), number ? (int32_t)k : -1);
 	}
-	if (lterm_get(r->t, key)->kind == LT_SLICE)
+	if (lterm_get(r->t, key)->kind == LT_SLICE || lterm_get(r->t, key)->kind == LT_CONST)
 		return get_slice(r, m, o, key);
 	LTermId id = lterm_text(r->t, LT_OTHER, STR_FMT "[" STR_FMT "]", TEXT(o), TEXT(key));
 	r->t->v.v[id].of = o;
