@@ -365,6 +365,20 @@ static bool choose_format(Parse *p)
 	return false;
 }
 
+/* Only check ends with 1. Suspects are those of a compiler that keeps the writes and returns new outputs. */
+static void settle_command(Options *o)
+{
+	Contract *c = &o->cfg.contract;
+	if (o->command != CMD_CHECK)
+		o->cfg.fail_on = SEV_NONE;
+	if (o->command == CMD_SUSPECTS && c->name == CONTRACT_AUTO) {
+		c->name = CONTRACT_FRESH;
+		if (!(c->keep_set & KEEP_INPUT_WRITES))
+			c->keep_value |= KEEP_INPUT_WRITES;
+		c->keep_set |= KEEP_INPUT_WRITES;
+	}
+}
+
 static void check_paths(const Options *o, Buf *why)
 {
 	uint32_t standard = 0;
@@ -400,6 +414,7 @@ bool options_parse(Options *o, Arena *a, int argc, char **argv, Buf *why)
 		return true;
 	if (!choose_format(&p))
 		return false;
+	settle_command(o);
 	check_paths(o, why);
 	return why->n == 0;
 }
