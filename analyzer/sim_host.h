@@ -116,6 +116,9 @@ Ref host_as_number(Sim *s, Ref r);                /* a tensor's item, a number i
 Ref host_call(Sim *s, Machine *m, const MachineCall *c);
 Ref host_call_plain(Sim *s, Machine *m, Ref fn, const Ref *args, uint32_t n); /* may give VALUE_LATER */
 bool host_has_frame(Sim *s, Sym name);
+Ref host_tensor_method(HostCall *c, Ref self, Str method);
+Ref host_operator(HostCall *c, Callee callee, Str target); /* the call as an operator on its arguments */
+bool host_is_context(Str dotted);
 Ref host_arg(const HostCall *c, uint32_t position, Str keyword); /* 0: not given */
 /* Give true when they know the name; *out then is the answer (0: raised or given up). */
 bool host_builtin(HostCall *c, Ref *out);

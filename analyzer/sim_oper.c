@@ -261,7 +261,7 @@ Ref host_binary(Sim *s, Machine *m, Str op, Ref x, Ref y)
 		if (inplace && host_kind(s, x) == HK_UNKNOWN && host_may_be_tensor(s, x))
 			host_become_tensor(s, x);
 		if (inplace && sim_is_tensor(s, x))
-			name = str_printf(s->scratch, "i" STR_FMT, STR_ARG(stem));
+			name = sym_str(s->names, host_sym(s, str_printf(s->scratch, "i" STR_FMT, STR_ARG(stem))));
 		return host_op(s, CALLEE_OPERATOR, name, two, 2);
 	}
 	if (host_is_number(s, x) && host_is_number(s, y))
