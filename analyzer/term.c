@@ -4,7 +4,10 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { UNSURE = 1 }; /* term 1: everything beyond the limit */
+enum {
+	UNSURE = 1,         /* term 1: everything beyond the limit */
+	OPERANDS_EACH = 16  /* of a term in the mean; more count as terms */
+};
 
 typedef enum FoldClass { FOLD_NONE, FOLD_IDEMPOTENT, FOLD_INVOLUTION } FoldClass;
 
@@ -17,6 +20,8 @@ typedef enum Arith {
 	AR_DIV,
 	AR_POW,
 	AR_NEG,
+	AR_ABS,
+	AR_RELU,
 	AR_MIN,
 	AR_MAX,
 	AR_LT,
@@ -48,7 +53,7 @@ static void name_ops(Terms *t)
 		uint32_t what;
 	} arith[] = {{STR_INIT("add"), AR_ADD}, {STR_INIT("sub"), AR_SUB}, {STR_INIT("mul"), AR_MUL},
 	             {STR_INIT("div"), AR_DIV}, {STR_INIT("pow"), AR_POW}, {STR_INIT("neg"), AR_NEG},
-	             {STR_INIT("minimum"), AR_MIN}, {STR_INIT("maximum"), AR_MAX}, {STR_INIT("lt"), AR_LT},
+	             {STR_INIT("abs"), AR_ABS}, {STR_INIT("relu"), AR_RELU}, {STR_INIT("minimum"), AR_MIN}, {STR_INIT("maximum"), AR_MAX}, {STR_INIT("lt"), AR_LT},
 	             {STR_INIT("le"), AR_LE}, {STR_INIT("gt"), AR_GT}, {STR_INIT("ge"), AR_GE},
 	             {STR_INIT("eq"), AR_EQ}, {STR_INIT("ne"), AR_NE}, {STR_INIT("where"), AR_WHERE},
 	             {STR_INIT("clamp_min"), AR_CLAMP_MIN}, {STR_INIT("clamp_max"), AR_CLAMP_MAX}};
@@ -138,7 +143,7 @@ static TermId cons(Terms *t, Term x, const TermId *args)
 	uint32_t *s = term_slot(t, &x, args);
 	if (*s)
 		return (TermId){*s};
-	if (t->limit && t->v.n >= t->limit) {
+	if (t->limit && (t->v.n >= t->limit || t->operands.n / OPERANDS_EACH > t->limit)) {
 		t->limit_hit = true;
 		return (TermId){UNSURE};
 	}
@@ -150,8 +155,13 @@ static TermId cons(Terms *t, Term x, const TermId *args)
 	return (TermId){t->v.n - 1};
 }
 
+/* One zero and one NaN: they compare as values do. */
 TermId term_num(Terms *t, double v, char cls)
 {
+	if (v == 0)
+		v = 0;
+	else if (isnan(v))
+		v = (double)NAN;
 	return cons(t, (Term){.kind = TERM_NUM, .num = v, .cls = cls}, NULL);
 }
 
@@ -190,6 +200,8 @@ static bool both_nums(const Terms *t, const TermId *a, double *x, double *y)
 static char cls_of(const Terms *t, const TermId *a)
 {
 	char p = term_get(t, a[0])->cls, q = term_get(t, a[1])->cls;
+	if (p == 'b' && q == 'b')
+		return 'b';
 	return p == 'f' || q == 'f' ? 'f' : 'i';
 }
 
@@ -203,9 +215,14 @@ static bool small_ints(double x, double y)
 static bool fold_numbers(Terms *t, Arith op, const TermId *a, uint32_t n, TermId *out)
 {
 	double x, y;
-	if (n == 1 && op == AR_NEG && term_get(t, a[0])->kind == TERM_NUM) {
-		*out = term_num(t, -term_get(t, a[0])->num, term_get(t, a[0])->cls);
-		return true;
+	if (n == 1 && term_get(t, a[0])->kind == TERM_NUM) {
+		const Term p = *term_get(t, a[0]);
+		switch (op) {
+		case AR_NEG: *out = term_num(t, -p.num, p.cls); return true;
+		case AR_ABS: *out = term_num(t, fabs(p.num), p.cls); return true;
+		case AR_RELU: *out = term_num(t, p.num < 0 ? 0 : p.num, p.cls); return true;
+		default: return false;
+		}
 	}
 	if (n != 2 || !both_nums(t, a, &x, &y))
 		return false;
@@ -218,9 +235,11 @@ static bool fold_numbers(Terms *t, Arith op, const TermId *a, uint32_t n, TermId
 	case AR_NE: *out = term_num(t, x != y, 'b'); return true;
 	case AR_MIN: *out = term_num(t, x < y ? x : y, cls_of(t, a)); return true;
 	case AR_MAX: *out = term_num(t, x > y ? x : y, cls_of(t, a)); return true;
+	case AR_CLAMP_MIN: *out = term_num(t, x < y ? y : x, cls_of(t, a)); return true;
+	case AR_CLAMP_MAX: *out = term_num(t, x > y ? y : x, cls_of(t, a)); return true;
 	default: break;
 	}
-	if (!small_ints(x, y))
+	if (!small_ints(x, y) || cls_of(t, a) == 'b') /* True + True is True among bools */
 		return false;
 	switch (op) {
 	case AR_ADD: *out = term_num(t, x + y, cls_of(t, a)); return true;
