@@ -813,8 +813,8 @@ static void cut_out(void **state)
 			Type v = *type_get(w->t, layout_diagonal(w->t, x, a, d, e));
 			int64_t size, stride;
 			assert_int_equal(v.ndim, l.n - 1);
-			assert_true(expr_value(w->t, v.size[v.ndim - 1], &size) &&
-			            expr_value(w->t, v.stride[v.ndim - 1], &stride));
+			assert_true(expr_value(w->t, v.size[v.ndim - 1], &size));
+			assert_true(expr_value(w->t, v.stride[v.ndim - 1], &stride));
 			assert_int_equal(size, n);
 			assert_int_equal(stride, l.stride[d] + l.stride[e]);
 		}

@@ -956,8 +956,8 @@ static void hostile_texts(void **state)
 		"return (\n",
 		"\"\"\"\n",
 		"  (x): B()\n)\ndef forward(self, x):\n",
-		"V1201 02:00:35.344000 1 aV1201 02:00:35.344000 1 a.py:1] [0/0] [__graph_code] b\n.py:1] "
-		"x\n",
+		("V1201 02:00:35.344000 1 aV1201 02:00:35.344000 1 a.py:1] [0/0] [__graph_code] b\n.py:1] "
+		 "x\n"),
 		"\x1b[",
 		"&lt;",
 		"[0m",
