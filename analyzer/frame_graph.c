@@ -176,8 +176,40 @@ void frames_graphs(const ProgramFrames *f, Sym name, Sym process, Arena *a, Grap
 
 Str frame_function(const ProgramFrames *f, FrameRef frame)
 {
-	Str name = sym_str(f->p->names, frame_at(f, frame)->name), inner;
-	return name_is_resume_code(name, &inner) ? inner : name;
+	return sym_str(f->p->names, f->function[frame - 1]);
+}
+
+/* Frames of one function in one process of one dump. */
+static uint64_t function_key(const Frame *f, Sym function)
+{
+	return hash_u64(hash_u64((uint64_t)function.i << 32 | f->process.i) ^ f->dump.i) | 1;
+}
+
+/* Keys can collide: whoever follows a chain compares. */
+static bool is_of(const ProgramFrames *f, FrameRef candidate, const Frame *caller, Sym function)
+{
+	const Frame *c = frame_at(f, candidate);
+	return sym_eq(f->function[candidate - 1], function) && sym_eq(c->process, caller->process) && c->dump.i == caller->dump.i;
+}
+
+static void index_frames(ProgramFrames *f)
+{
+	uint32_t n = f->p->frames.n;
+	f->resumes = f->named = (Map){.a = f->a};
+	f->function = NEW_N(f->a, Sym, n);
+	f->next_frame = NEW_N(f->a, FrameRef, n);
+	for (uint32_t i = n; i-- > 0;) {
+		const Frame *me = &f->p->frames.v[i];
+		Str inner;
+		bool resumes = name_is_resume_code(sym_str(f->p->names, me->name), &inner);
+		f->function[i] = resumes ? sym_intern(f->p->names, inner) : me->name;
+		if (me->modified)
+			continue;
+		Map *chains = resumes ? &f->resumes : &f->named;
+		uint64_t key = function_key(me, f->function[i]);
+		f->next_frame[i] = map_get(chains, key);
+		map_put(chains, key, i + 1);
+	}
 }
 
 static uint32_t distance(uint64_t a, uint64_t b)
@@ -219,10 +251,9 @@ static ResumeFit fit_arm(const ProgramFrames *f, FrameRef candidate, const LinkE
 static ResumeFit fit(const ProgramFrames *f, FrameRef caller, FrameRef candidate, const LinkEvent *call, uint32_t base)
 {
 	const Frame *c = frame_at(f, candidate), *me = frame_at(f, caller);
-	Str inner, callee = sym_str(f->p->names, call->name);
+	Str callee = sym_str(f->p->names, call->name);
 	uint32_t offset;
-	if (c->modified || !sym_eq(c->process, me->process) || c->dump.i != me->dump.i || !sym_eq(c->file, me->file) ||
-	    !name_is_resume_code(sym_str(f->p->names, c->name), &inner) || !str_eq(inner, frame_function(f, caller)))
+	if (!is_of(f, candidate, me, f->function[caller - 1]) || !sym_eq(c->file, me->file))
 		return FIT_NONE;
 	if (name_is_resume(callee, &offset))
 		return fit_offset(f, candidate, base, offset);
@@ -233,14 +264,15 @@ ResumeFit frame_resume_candidates(const ProgramFrames *f, FrameRef caller, const
 {
 	uint32_t base = base_of(f, caller);
 	ResumeFit best = FIT_NONE;
-	for (uint32_t i = 0; i < f->p->frames.n; i++) {
-		ResumeFit got = fit(f, caller, i + 1, call, base);
+	FrameRef i = map_get(&f->resumes, function_key(frame_at(f, caller), f->function[caller - 1]));
+	for (; i; i = f->next_frame[i - 1]) {
+		ResumeFit got = fit(f, caller, i, call, base);
 		if (got > best) {
 			best = got;
 			out->n = 0;
 		}
 		if (got == best && got != FIT_NONE)
-			VEC_PUSH(a, out, i + 1);
+			VEC_PUSH(a, out, i);
 	}
 	return best;
 }
@@ -248,11 +280,9 @@ ResumeFit frame_resume_candidates(const ProgramFrames *f, FrameRef caller, const
 void frames_named(const ProgramFrames *f, FrameRef caller, Sym name, Arena *a, FrameRefs *out)
 {
 	const Frame *me = frame_at(f, caller);
-	for (uint32_t i = 0; i < f->p->frames.n; i++) {
-		const Frame *c = &f->p->frames.v[i];
-		if (!c->modified && sym_eq(c->name, name) && sym_eq(c->process, me->process) && c->dump.i == me->dump.i)
-			VEC_PUSH(a, out, i + 1);
-	}
+	for (FrameRef i = map_get(&f->named, function_key(me, name)); i; i = f->next_frame[i - 1])
+		if (is_of(f, i, me, name))
+			VEC_PUSH(a, out, i);
 }
 
 /* ---- all ---- */
@@ -268,11 +298,13 @@ ProgramFrames *frames_link(Program *p, const LinkLimits *limits, Arena *keep, Ar
 	find_partners(f, scratch);
 	arena_rewind(scratch, mark);
 	index_graphs(f);
+	index_frames(f);
 	for (uint32_t i = 0; i < n; i++) {
-		Frame *me = &p->frames.v[i];
+		const Frame *me = &p->frames.v[i];
 		if (!me->code)
 			continue;
-		f->links[i] = frame_links(me->code, p->names, limits, keep, scratch);
+		if (me->modified || !f->partner[i])
+			f->links[i] = frame_links(me->code, p->names, limits, keep, scratch);
 		if (!me->modified)
 			f->places[i] = resume_place(me->code);
 	}

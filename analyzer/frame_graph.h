@@ -36,11 +36,15 @@ typedef VEC(GraphId) GraphIds;
 typedef struct ProgramFrames {
 	Arena *a;
 	const Program *p;
-	FrameLinks **links;   /* by Program.frames; NULL: nothing of the listing could be read */
+	FrameLinks **links;   /* by Program.frames; NULL: nothing of the listing could be read, or it is an ORIGINAL whose
+	                       * MODIFIED runs in its place */
 	ResumePlace *places;  /* by Program.frames; of resume functions */
 	FrameRef *partner;    /* of a MODIFIED its ORIGINAL, of an ORIGINAL its MODIFIED; 0 none: it runs eagerly, as printed */
 	Map graphs;           /* name and process -> first graph, plus chain in next_graph */
 	uint32_t *next_graph; /* by GraphId */
+	Sym *function;        /* by Program.frames: F of a resume function in F, else its own name */
+	Map resumes, named;   /* ORIGINAL records of a function: its resume functions, itself; first FrameRef of a chain */
+	FrameRef *next_frame; /* by Program.frames: the next in its chain, in the order of the log */
 } ProgramFrames;
 
 /* Runs every frame symbolically. Listings of one process agree on a Python version first. */

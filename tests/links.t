@@ -14,6 +14,10 @@ PROGRAM = os.path.join(TOP, os.environ.get("GRAPHLINT", "build/graphlint"))
 FORMATS = os.path.join(SHARED, "corpus", "formats")
 LINKS = os.path.join(FORMATS, "links")
 END = ".links.txt"
+# Files that are wrong themselves, and why.
+WRONG = {
+    "2.13/comp.nested": "of CALL with both places filled (3.11) the file calls the iterator, not the function below it",
+}
 
 
 def listings(lines):
@@ -42,10 +46,11 @@ def source(folder, name):
 
 
 def files():
+    """(folder, name) of every file with links; the folder is "" for those of 2.6 and of single listings"""
     for folder, _, names in sorted(os.walk(LINKS)):
         for name in sorted(names):
             if name.endswith(END):
-                yield os.path.relpath(folder, LINKS).replace(".", "", 1) if folder == LINKS else os.path.basename(folder), name[:-len(END)]
+                yield "" if folder == LINKS else os.path.basename(folder), name[:-len(END)]
 
 
 def difference(want, got):
@@ -82,8 +87,9 @@ def main():
         if r.returncode not in (0, 1, 3):
             why = ["exit status %d" % r.returncode] + r.stderr.decode("utf-8", "replace").splitlines()[-4:]
         lines += sum(map(len, want))
+        known = WRONG.get(label) if why else None
         failed += bool(why)
-        print("%s %d - links: %s" % ("not ok" if why else "ok", tests, label))
+        print("%s %d - links: %s%s" % ("not ok" if why else "ok", tests, label, " # TODO " + known if known else ""))
         for line in why:
             print("# " + line)
     print("# %d files, %d lines, %d files differ" % (tests, lines, failed))
