@@ -7,12 +7,14 @@
 #include "alias.h"
 #include "json.h"
 #include "report_common.h"
+#include "report_flow.h"
 #include "version.h"
 
 typedef struct Out {
 	const Run *r;
 	Json j;
 	Places places;
+	Arena scratch;
 } Out;
 
 static Str name_of(const Out *o, Sym s)
@@ -244,6 +246,28 @@ static void add_output(Out *o, const Graph *g, uint32_t i, const Summary *s)
 	json_end(&o->j);
 }
 
+/* Where outputs go, as frames show it. */
+static void add_flows(Out *o, const Graph *g)
+{
+	const GraphVerdicts *v = report_verdicts(o->r, g);
+	json_key(&o->j, S("calls"));
+	json_array(&o->j);
+	for (uint32_t i = 0; v && i < v->flows.n; i++) {
+		const GraphFlow *f = &v->flows.v[i];
+		const Graph *to = graph_get(&o->r->program, f->to);
+		if (!to)
+			continue;
+		json_object(&o->j);
+		member_int(o, S("output"), f->output);
+		member_str(o, S("to_graph"), name_of(o, to->name));
+		add_id(o, S("to_id"), to->id);
+		member_int(o, S("input"), f->input);
+		member_str(o, S("as"), f->same ? S("same") : S("view"));
+		json_end(&o->j);
+	}
+	json_end(&o->j);
+}
+
 static void add_graph(Out *o, const Graph *g)
 {
 	const Summary *s = o->r->summaries ? o->r->summaries[g->id.i] : NULL;
@@ -261,24 +285,39 @@ static void add_graph(Out *o, const Graph *g)
 	for (uint32_t i = 0; i < g->outputs.n; i++)
 		add_output(o, g, i, s);
 	json_end(&o->j);
-	json_key(&o->j, S("calls"));
-	json_array(&o->j);
-	json_end(&o->j);
+	add_flows(o, g);
 	end_line(o);
 }
 
 /* ---- the rest ---- */
 
-static void add_frame(Out *o, const Frame *f)
+static void add_frame_calls(Out *o, FrameRef frame)
 {
+	ArenaMark mark = arena_mark(&o->scratch);
+	FrameCalls calls = {0};
+	report_frame_calls(o->r, frame, &o->scratch, &calls);
+	json_key(&o->j, S("calls"));
+	json_array(&o->j);
+	for (uint32_t i = 0; i < calls.n; i++) {
+		Span at = report_call_span(o->r, frame, &calls.v[i]);
+		json_object(&o->j);
+		member_str(o, S("to"), calls.v[i].name);
+		member_int(o, S("line"), place_of(&o->places, at.file, at.at).line);
+		json_end(&o->j);
+	}
+	json_end(&o->j);
+	arena_rewind(&o->scratch, mark);
+}
+
+static void add_frame(Out *o, FrameRef frame)
+{
+	const Frame *f = &o->r->program.frames.v[frame - 1];
 	begin_line(o);
 	member_str(o, S("name"), name_of(o, f->name));
 	member_str(o, S("kind"), f->modified ? S("modified") : S("original"));
 	member_or_null(o, S("compile_id"), name_of(o, f->compile_id));
 	add_file_line(o, f->dump, f->at);
-	json_key(&o->j, S("calls"));
-	json_array(&o->j);
-	json_end(&o->j);
+	add_frame_calls(o, frame);
 	end_line(o);
 }
 
@@ -300,7 +339,8 @@ void report_write_json(const Run *r, const ReportOptions *options, Buf *out)
 {
 	(void)options;
 	Arena a = arena_new(NULL);
-	Out o = {.r = r, .j = json_new(out, true), .places = places_new(&r->sources, &a)};
+	Out o = {.r = r, .j = json_new(out, true), .places = places_new(&r->sources, &a),
+	         .scratch = arena_new(NULL)};
 	json_object(&o.j);
 	member_str(&o, S("version"), S(GRAPHLINT_VERSION));
 	member_str(&o, S("tool"), S("graphlint"));
@@ -317,7 +357,7 @@ void report_write_json(const Run *r, const ReportOptions *options, Buf *out)
 	json_end(&o.j);
 	begin_list(&o, S("frames"));
 	for (uint32_t i = 0; i < r->program.frames.n; i++)
-		add_frame(&o, &r->program.frames.v[i]);
+		add_frame(&o, i + 1);
 	json_end(&o.j);
 	begin_list(&o, S("unread"));
 	for (uint32_t i = 0; i < r->diags.unread.n; i++)
@@ -325,5 +365,6 @@ void report_write_json(const Run *r, const ReportOptions *options, Buf *out)
 	json_end(&o.j);
 	json_end(&o.j);
 	buf_char(out, '\n');
+	arena_free(&o.scratch);
 	arena_free(&a);
 }
