@@ -23,7 +23,8 @@ bool sem_opaque(Sem *s, TermId *out)
 	const Fact *f = s->c->fact;
 	if (f && fact_has(f, FT_RNG))
 		sem_push(s, &all, sem_fresh(s, 0));
-	if (s->n->kind != NK_CALL || s->n->callee == CALLEE_MODULE || !f || f->kind == FK_UNKNOWN || f->kind == FK_SUBGRAPH)
+	if (s->n->kind != NK_CALL || s->n->callee == CALLEE_MODULE || !f || f->kind == FK_UNKNOWN ||
+	    f->kind == FK_SUBGRAPH)
 		sem_push(s, &all, sem_unknown(s, 0)); /* parameters, bodies and state are not seen */
 	TermId in = sem_list_op(s, "all", &all, 0);
 	uint64_t member = s->member > 0 ? (uint64_t)s->member << 32 : 0;
@@ -42,7 +43,8 @@ bool sem_move(const SemCall *c, int member, const int64_t *size, uint32_t ndim, 
 	return ok;
 }
 
-bool sem_strided(const SemCall *c, int64_t *size, int64_t *stride, uint32_t *ndim, int64_t *offset, bool *has_offset)
+bool sem_strided(const SemCall *c, int64_t *size, int64_t *stride, uint32_t *ndim, int64_t *offset,
+                 bool *has_offset)
 {
 	Sem s;
 	Walk w;
@@ -58,7 +60,14 @@ bool sem_strided(const SemCall *c, int64_t *size, int64_t *stride, uint32_t *ndi
 	return true;
 }
 
-void sem_apply(const SemCall *c, int member, const int64_t *size, uint32_t ndim, uint32_t numel, TermId *out)
+/* An argument besides the result is asked for: only some classes tell what is written there. */
+static bool writes_aside(const Sem *s)
+{
+	return s->member >= SEM_MEMBER_ARG && s->cls != SEM_BATCH_NORM;
+}
+
+void sem_apply(const SemCall *c, int member, const int64_t *size, uint32_t ndim, uint32_t numel,
+               TermId *out)
 {
 	Sem s;
 	ArenaMark m = arena_mark(c->scratch);
@@ -66,21 +75,19 @@ void sem_apply(const SemCall *c, int member, const int64_t *size, uint32_t ndim,
 		TermId unsure = sem_unknown(&s, 0);
 		for (uint32_t k = 0; k < numel; k++)
 			out[k] = unsure;
-	} else if (!applies[s.cls](&s, out)) {
+	} else if (writes_aside(&s) || !applies[s.cls](&s, out)) {
 		sem_opaque(&s, out);
 	}
 	arena_rewind(c->scratch, m);
 }
 
+/* A Python number holds what any float of at most 64 bits and any integer holds. */
 TermId sem_item(const SemCall *c, const SemTensor *x)
 {
-	Sem s;
-	if (x->numel != 1) {
-		sem_bind(&s, c, -1, NULL, 0, 1);
+	Sem s = {.c = c, .t = c->terms, .names = terms_names(c->terms), .a = c->scratch, .member = -1};
+	if (x->numel != 1)
 		return sem_unknown(&s, 0);
-	}
 	ArenaMark m = arena_mark(c->scratch);
-	sem_bind(&s, c, -1, NULL, 0, 1);
 	DTypeClass cls = dtype_class(x->dtype);
 	DType to = cls == DC_FLOAT ? DT_F64 : cls == DC_INT ? DT_I64 : cls == DC_BOOL ? DT_B8 : DT_NONE;
 	TermId t = to == DT_NONE ? x->e[0] : sem_convert(&s, x->e[0], x->dtype, to);
@@ -93,7 +100,8 @@ bool sem_overwrites(const SemCall *c)
 	Sem s;
 	ArenaMark m = arena_mark(c->scratch);
 	sem_bind(&s, c, -1, NULL, 0, 1);
-	bool all = s.out || s.cls == SEM_COPY || s.cls == SEM_RANDOM || s.cls == SEM_SETITEM || s.cls == SEM_CONSTANT;
+	bool all = s.out || s.cls == SEM_COPY || s.cls == SEM_RANDOM || s.cls == SEM_SETITEM ||
+	           s.cls == SEM_CONSTANT;
 	arena_rewind(c->scratch, m);
 	return all;
 }

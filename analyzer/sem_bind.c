@@ -157,9 +157,10 @@ static bool same_keyword(Str a, Str b)
 static void add_more(Sem *s, const Arg *a, Sym key)
 {
 	/* They change where a result stands, not what it is. */
-	static const Str idle[] = {STR_INIT("inplace"), STR_INIT("memory_format"), STR_INIT("layout"),
-	                           STR_INIT("device"), STR_INIT("pin_memory"), STR_INIT("requires_grad"),
-	                           STR_INIT("non_blocking"), STR_INIT("_stacklevel"), STR_INIT("stable")};
+	static const Str idle[] = {
+		STR_INIT("inplace"),      STR_INIT("memory_format"), STR_INIT("layout"),
+		STR_INIT("device"),       STR_INIT("pin_memory"),    STR_INIT("requires_grad"),
+		STR_INIT("non_blocking"), STR_INIT("_stacklevel"),   STR_INIT("stable")};
 	for (uint32_t i = 0; i < sizeof idle / sizeof *idle; i++)
 		if (str_eq(sym_str(s->names, key), idle[i]))
 			return;
@@ -274,16 +275,28 @@ static void bind_rows(Sem *s)
 	bind_all(s, v);
 }
 
-bool sem_bind(Sem *s, const SemCall *c, int member, const int64_t *size, uint32_t ndim, uint32_t numel)
+/* out=x takes the result itself. */
+static int member_asked(const Sem *s, int member)
 {
-	*s = (Sem){.c = c, .g = c->g, .n = graph_node(c->g, c->node), .names = c->p->names, .t = c->terms};
+	const Arg *v = node_args(s->g, s->n);
+	bool aside = member >= SEM_MEMBER_ARG && (uint32_t)member - SEM_MEMBER_ARG < s->n->nargs;
+	return aside && s->out == &v[member - SEM_MEMBER_ARG] ? -1 : member;
+}
+
+bool sem_bind(Sem *s, const SemCall *c, int member, const int64_t *size, uint32_t ndim,
+              uint32_t numel)
+{
+	ASSERT(c->table);
+	*s = (Sem){
+		.c = c, .g = c->g, .n = graph_node(c->g, c->node), .names = c->p->names, .t = c->terms};
 	s->a = c->scratch;
 	s->member = member;
 	s->size = size;
 	s->ndim = ndim;
 	s->numel = numel;
 	Family family;
-	Str target = sym_str(s->names, s->n->target), name = shapes_name((Callee)s->n->callee, target, &family);
+	Str target = sym_str(s->names, s->n->target),
+		name = shapes_name((Callee)s->n->callee, target, &family);
 	s->op = s->n->target;
 	if (s->n->kind == NK_CALL) {
 		s->row = find_named(s, target, family, name);
@@ -291,6 +304,7 @@ bool sem_bind(Sem *s, const SemCall *c, int member, const int64_t *size, uint32_
 			find_by_fact(s, family, name);
 	}
 	bind_rows(s);
+	s->member = member_asked(s, member);
 	return ndim <= SEM_MAX_DIMS && numel <= SEM_NUMEL_MOST && sem_numel(size, ndim) == numel;
 }
 

@@ -8,18 +8,18 @@
 typedef struct Place {
 	Walk w;
 	uint32_t nadv;
-	uint32_t dim[SEM_MAX_DIMS];         /* of w, by index tensor */
+	uint32_t dim[SEM_MAX_DIMS]; /* of w, by index tensor */
 	SemTensor idx[SEM_MAX_DIMS];
-	const TermId *term[SEM_MAX_DIMS];   /* broadcast to isize */
+	const TermId *term[SEM_MAX_DIMS]; /* broadcast to isize */
 	int64_t isize[SEM_MAX_DIMS];
 	uint32_t indim, inumel;
-	bool known;                         /* all index terms are numbers in range */
-	bool masked;                        /* w's dims from mdim on are picked from by a bool tensor */
+	bool known; /* all index terms are numbers in range */
+	bool masked; /* w's dims from mdim on are picked from by a bool tensor */
 	uint32_t mdim;
 	SemTensor mask;
-	int64_t size[SEM_MAX_DIMS];         /* of what is named; not with a mask */
+	int64_t size[SEM_MAX_DIMS]; /* of what is named; not with a mask */
 	uint32_t ndim;
-	uint32_t at;                        /* where the index dims stand in it */
+	uint32_t at; /* where the index dims stand in it */
 } Place;
 
 /* ---- reading an index ---- */
@@ -108,8 +108,8 @@ static bool add_slice(Sem *s, Place *p, uint32_t *d, const Arg *a)
 		if (v[i].kind != AR_NONE && !sem_int_of(s, &v[i], &part[i]))
 			return false;
 	int64_t size = p->w.size[*d];
-	if (!sem_slice_bounds(size, v[0].kind != AR_NONE, part[0], v[1].kind != AR_NONE, part[1], part[2],
-	                      &from, &count))
+	if (!sem_slice_bounds(size, v[0].kind != AR_NONE, part[0], v[1].kind != AR_NONE, part[1],
+	                      part[2], &from, &count))
 		return false;
 	p->w.at += count ? from * p->w.step[*d] : 0;
 	p->w.step[*d] *= count > 1 ? part[2] : 1;
@@ -212,7 +212,8 @@ static bool place_finish(Sem *s, Place *p)
 	return join_indices(s, p) && (p->masked || place_sizes(p));
 }
 
-static bool place_items(Sem *s, Place *p, const SemTensor *x, const Arg *v, uint32_t n, bool none_is_whole)
+static bool place_items(Sem *s, Place *p, const SemTensor *x, const Arg *v, uint32_t n,
+                        bool none_is_whole)
 {
 	uint32_t taken = 0, ellipses = 0, k, d = 0;
 	*p = (Place){.w = walk_of_tensor(x)};
@@ -236,6 +237,18 @@ static bool place_index(Sem *s, Place *p, const SemTensor *x, const Arg *index)
 {
 	bool tuple = index->kind == AR_TUPLE;
 	return place_items(s, p, x, tuple ? arg_kids(s->g, index) : index, tuple ? index->n : 1, false);
+}
+
+/* x.select(dim, i) with a number that is not known. */
+static bool place_select(Sem *s, Place *p, const SemTensor *x)
+{
+	uint32_t d;
+	TermId at;
+	DType type;
+	*p = (Place){.w = walk_of_tensor(x)};
+	return x->ndim && sem_dim(s, SROLE_DIM, 0, x->ndim, &d) && s->arg[SROLE_INDEX] &&
+	       sem_number_of(s, s->arg[SROLE_INDEX], &at, &type) && add_scalar(s, p, &d, at) &&
+	       place_finish(s, p);
 }
 
 /* All of x, picked from along one dim. */
@@ -279,8 +292,9 @@ static bool place_of(Sem *s, Place *p, const SemTensor *x)
 	case SEM_SETITEM: return s->arg[SROLE_INDEX] && place_index(s, p, x, s->arg[SROLE_INDEX]);
 	case SEM_INDEX_LIST:
 	case SEM_INDEX_PUT: return index_list(s, p, x);
-	case SEM_TAKE:
-		return sem_tensor(s, SROLE_INDEX, &idx) && place_flat(s, p, x, &idx);
+	case SEM_SELECT:
+	case SEM_PLACE: return place_select(s, p, x);
+	case SEM_TAKE: return sem_tensor(s, SROLE_INDEX, &idx) && place_flat(s, p, x, &idx);
 	default:
 		return sem_dim(s, SROLE_DIM, 0, x->ndim, &d) && sem_tensor(s, SROLE_INDEX, &idx) &&
 		       place_along(s, p, x, d, idx);
@@ -320,7 +334,8 @@ static uint32_t index_offset(Sem *s, const Place *p, uint32_t k)
 	for (uint32_t i = 0; i < p->nadv; i++) {
 		double v;
 		sem_known(s, p->term[i][k], &v);
-		at += ((int64_t)v < 0 ? (int64_t)v + p->w.size[p->dim[i]] : (int64_t)v) * p->w.step[p->dim[i]];
+		at += ((int64_t)v < 0 ? (int64_t)v + p->w.size[p->dim[i]] : (int64_t)v) *
+		      p->w.step[p->dim[i]];
 	}
 	return (uint32_t)at;
 }
@@ -349,7 +364,8 @@ bool sem_index_map(Sem *s, const Arg **source, uint32_t *map)
 	return true;
 }
 
-bool sem_index_sizes(const SemCall *c, const Arg *base, const Arg *index, int64_t *size, uint32_t *ndim)
+bool sem_index_sizes(const SemCall *c, const Arg *base, const Arg *index, int64_t *size,
+                     uint32_t *ndim)
 {
 	Sem s;
 	SemTensor x;
@@ -444,13 +460,14 @@ bool sem_gather(Sem *s, TermId *out)
 	uint32_t d;
 	double v;
 	bool in[SEM_MAX_DIMS] = {0};
-	if (!sem_tensor(s, SROLE_INPUT, &x) || !sem_tensor(s, SROLE_INDEX, &idx) || !x.numel || !x.ndim ||
-	    !sem_dim(s, SROLE_DIM, 0, x.ndim, &d) || idx.ndim != x.ndim || s->ndim != x.ndim ||
-	    !fits_in(s->size, &x, d) || idx.numel != s->numel)
+	if (!sem_tensor(s, SROLE_INPUT, &x) || !sem_tensor(s, SROLE_INDEX, &idx) || !x.numel ||
+	    !x.ndim || !sem_dim(s, SROLE_DIM, 0, x.ndim, &d) || idx.ndim != x.ndim ||
+	    s->ndim != x.ndim || !fits_in(s->size, &x, d) || idx.numel != s->numel)
 		return false;
 	in[d] = true;
 	Lanes l = sem_lanes(s, x.e, x.size, x.ndim, in);
-	uint32_t *of = lanes_at(s, &x, in, s->size), *first = NEW_N(s->a, uint32_t, (size_t)l.n * l.length);
+	uint32_t *of = lanes_at(s, &x, in, s->size),
+			 *first = NEW_N(s->a, uint32_t, (size_t)l.n * l.length);
 	for (uint32_t k = 0; k < x.numel; k++)
 		first[l.of[k] * l.length + l.pos[k]] = k;
 	for (uint32_t k = 0; k < s->numel; k++) {
@@ -474,7 +491,8 @@ bool sem_embedding(Sem *s, TermId *out)
 	for (uint32_t k = 0; k < s->numel; k++) {
 		TermId i = idx.e[k / cols];
 		bool known = sem_known(s, i, &v) && v >= 0 && v < (double)w.size[0];
-		out[k] = known ? w.e[(uint32_t)v * cols + k % cols] : sem_op2(s, "index", l.term[k % cols], i);
+		out[k] =
+			known ? w.e[(uint32_t)v * cols + k % cols] : sem_op2(s, "index", l.term[k % cols], i);
 	}
 	return true;
 }
@@ -504,9 +522,11 @@ static bool writes_nothing_known(const Sem *s)
 	return !sem_given(s, SROLE_SOURCE) && !sem_given(s, SROLE_VALUE);
 }
 
-static void write_mask(Sem *s, const Place *p, const SemTensor *x, const SemTensor *v, bool add, TermId *out)
+static void write_mask(Sem *s, const Place *p, const SemTensor *x, const SemTensor *v, bool add,
+                       TermId *out)
 {
-	uint32_t n = walk_numel(&p->w), after = p->w.n - p->mdim - p->mask.ndim, *map = walk_map(s, &p->w);
+	uint32_t n = walk_numel(&p->w), after = p->w.n - p->mdim - p->mask.ndim,
+			 *map = walk_map(s, &p->w);
 	Walk m = {.n = p->w.n}, tail = {.n = p->w.n};
 	int64_t step = 1;
 	for (uint32_t d = p->w.n; d-- > 0;) {
@@ -523,7 +543,8 @@ static void write_mask(Sem *s, const Place *p, const SemTensor *x, const SemTens
 		tail.step[p->mdim + p->mask.ndim + d] = values.step[d];
 	TermId all = {0};
 	if (!by_tail)
-		all = sem_op2(s, "masked", sem_vec(s, p->mask.e, p->mask.numel), sem_vec(s, v->e, v->numel));
+		all =
+			sem_op2(s, "masked", sem_vec(s, p->mask.e, p->mask.numel), sem_vec(s, v->e, v->numel));
 	uint32_t *mk = walk_map(s, &m), *tk = walk_map(s, &tail);
 	for (uint32_t k = 0; k < n; k++) {
 		TermId old = x->e[map[k]];
@@ -536,7 +557,8 @@ static void write_mask(Sem *s, const Place *p, const SemTensor *x, const SemTens
 }
 
 /* Any of the elements of a lane may be written by any value that goes to that lane. */
-static void write_unknown(Sem *s, const Place *p, const SemTensor *x, const TermId *v, bool add, TermId *out)
+static void write_unknown(Sem *s, const Place *p, const SemTensor *x, const TermId *v, bool add,
+                          TermId *out)
 {
 	bool in[SEM_MAX_DIMS] = {0};
 	uint32_t *map;
@@ -549,11 +571,13 @@ static void write_unknown(Sem *s, const Place *p, const SemTensor *x, const Term
 		idx[i] = sem_vec(s, p->term[i], p->inumel);
 	TermId at = sem_op(s, "at", idx, p->nadv, 0);
 	for (uint32_t k = 0, n = walk_numel(&p->w); k < n && values.n; k++)
-		out[map[k]] = sem_op(s, add ? "index_add" : "index_put",
-		                     (TermId[]){x->e[map[k]], at, values.term[l.of[k]]}, 3, (uint64_t)l.pos[k] + 1);
+		out[map[k]] =
+			sem_op(s, add ? "index_add" : "index_put",
+		           (TermId[]){x->e[map[k]], at, values.term[l.of[k]]}, 3, (uint64_t)l.pos[k] + 1);
 }
 
-static bool write_place(Sem *s, const Place *p, const SemTensor *x, const SemTensor *v, bool add, TermId *out)
+static bool write_place(Sem *s, const Place *p, const SemTensor *x, const SemTensor *v, bool add,
+                        TermId *out)
 {
 	memcpy(out, x->e, x->numel * sizeof *out);
 	if (walk_numel(&p->w) == UINT32_MAX || (p->masked && p->nadv))
@@ -614,11 +638,13 @@ bool sem_index_write(Sem *s, TermId *out)
 	SemTensor x, idx;
 	Place p;
 	bool add;
-	if (!sem_tensor(s, SROLE_INPUT, &x) || x.numel != s->numel || writes_nothing_known(s) || s->nmore ||
+	if (!sem_tensor(s, SROLE_INPUT, &x) || x.numel != s->numel || writes_nothing_known(s) ||
+	    s->nmore ||
 	    !sem_bool_or(s, SROLE_ACCUMULATE, str_eq(sym_str(s->names, s->op), S("index_add")), &add))
 		return false;
 	bool flat = str_eq(sym_str(s->names, s->op), S("put"));
-	if (flat ? !sem_tensor(s, SROLE_INDEX, &idx) || !place_flat(s, &p, &x, &idx) : !place_of(s, &p, &x))
+	if (flat ? !sem_tensor(s, SROLE_INDEX, &idx) || !place_flat(s, &p, &x, &idx)
+	         : !place_of(s, &p, &x))
 		return false;
 	SemTensor v = value_of(s, x.dtype);
 	scale(s, &v);
@@ -635,8 +661,8 @@ typedef struct Scatter {
 	SemTensor x, idx;
 	uint32_t dim;
 	const TermId *v; /* by element of idx */
-	Lanes lanes;     /* of x */
-	uint32_t *of;    /* lane by element of idx */
+	Lanes lanes; /* of x */
+	uint32_t *of; /* lane by element of idx */
 	bool known;
 } Scatter;
 
@@ -645,15 +671,17 @@ static bool scatter_read(Sem *s, Scatter *c)
 	bool in[SEM_MAX_DIMS] = {0}, number;
 	double v;
 	if (!sem_tensor(s, SROLE_INPUT, &c->x) || !sem_tensor(s, SROLE_INDEX, &c->idx) || !c->x.ndim ||
-	    writes_nothing_known(s) || c->x.numel != s->numel || !sem_dim(s, SROLE_DIM, 0, c->x.ndim, &c->dim) ||
-	    c->idx.ndim != c->x.ndim || !fits_in(c->idx.size, &c->x, c->dim))
+	    writes_nothing_known(s) || c->x.numel != s->numel ||
+	    !sem_dim(s, SROLE_DIM, 0, c->x.ndim, &c->dim) || c->idx.ndim != c->x.ndim ||
+	    !fits_in(c->idx.size, &c->x, c->dim))
 		return false;
 	in[c->dim] = true;
 	c->lanes = sem_lanes(s, c->x.e, c->x.size, c->x.ndim, in);
 	c->of = lanes_at(s, &c->x, in, c->idx.size);
 	const Arg *source = s->arg[sem_given(s, SROLE_SOURCE) ? SROLE_SOURCE : SROLE_VALUE];
 	SemTensor src = sem_operand_of(s, source, &number);
-	if (src.ndim != (src.ndim ? c->idx.ndim : 0) || (src.ndim && !fits_in(c->idx.size, &src, SEM_MAX_DIMS)))
+	if (src.ndim != (src.ndim ? c->idx.ndim : 0) ||
+	    (src.ndim && !fits_in(c->idx.size, &src, SEM_MAX_DIMS)))
 		return false;
 	Walk w = walk_of_tensor(&src);
 	for (uint32_t d = 0; d < w.n; d++)
@@ -719,11 +747,13 @@ bool sem_masked_scatter(Sem *s, TermId *out)
 	if (!sem_tensor(s, SROLE_INPUT, &x) || !sem_tensor(s, SROLE_COND, &mask) ||
 	    !sem_tensor(s, SROLE_SOURCE, &src))
 		return false;
-	const TermId *e = sem_spread(s, &x, s->size, s->ndim), *m = sem_spread(s, &mask, s->size, s->ndim);
+	const TermId *e = sem_spread(s, &x, s->size, s->ndim),
+				 *m = sem_spread(s, &mask, s->size, s->ndim);
 	TermId all = sem_op2(s, "masked", sem_vec(s, m, s->numel), sem_vec(s, src.e, src.numel));
 	for (uint32_t k = 0; k < s->numel; k++) {
 		TermId v = sem_op(s, "masked_value", &all, 1, (uint64_t)k + 1);
-		out[k] = sem_op(s, "where", (TermId[]){m[k], sem_convert(s, v, src.dtype, x.dtype), e[k]}, 3, 0);
+		out[k] =
+			sem_op(s, "where", (TermId[]){m[k], sem_convert(s, v, src.dtype, x.dtype), e[k]}, 3, 0);
 	}
 	return true;
 }

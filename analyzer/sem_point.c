@@ -112,11 +112,13 @@ static TermId stored(Sem *s, TermId x, DType common, DType to)
 /* Comparisons and tests give bools. */
 static bool gives_bool(Sem *s)
 {
-	static const Str names[] = {STR_INIT("eq"), STR_INIT("ne"), STR_INIT("lt"), STR_INIT("le"), STR_INIT("gt"),
-	                            STR_INIT("ge"), STR_INIT("logical_not"), STR_INIT("logical_and"),
-	                            STR_INIT("logical_or"), STR_INIT("logical_xor"), STR_INIT("isnan"),
-	                            STR_INIT("isinf"), STR_INIT("isfinite"), STR_INIT("isposinf"),
-	                            STR_INIT("isneginf"), STR_INIT("signbit"), STR_INIT("isclose"), STR_INIT("isreal")};
+	static const Str names[] = {
+		STR_INIT("eq"),          STR_INIT("ne"),          STR_INIT("lt"),
+		STR_INIT("le"),          STR_INIT("gt"),          STR_INIT("ge"),
+		STR_INIT("logical_not"), STR_INIT("logical_and"), STR_INIT("logical_or"),
+		STR_INIT("logical_xor"), STR_INIT("isnan"),       STR_INIT("isinf"),
+		STR_INIT("isfinite"),    STR_INIT("isposinf"),    STR_INIT("isneginf"),
+		STR_INIT("signbit"),     STR_INIT("isclose"),     STR_INIT("isreal")};
 	for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (str_eq(sym_str(s->names, s->op), names[i]))
 			return true;
@@ -148,7 +150,8 @@ static bool is_operand(Sem *s, const Arg *a)
 
 bool sem_pointwise(Sem *s, TermId *out)
 {
-	const Arg *args[OPERANDS_MOST] = {s->arg[SROLE_INPUT], s->arg[SROLE_OTHER], s->arg[SROLE_THIRD]};
+	const Arg *args[OPERANDS_MOST] = {s->arg[SROLE_INPUT], s->arg[SROLE_OTHER],
+	                                  s->arg[SROLE_THIRD]};
 	uint32_t n = 3;
 	TermList more = {.a = s->a};
 	for (uint32_t i = 0; !s->row && i < s->nrest; i++) {
@@ -163,7 +166,8 @@ bool sem_pointwise(Sem *s, TermId *out)
 	p.common = common_dtype(&p);
 	bool divides = str_eq(sym_str(s->names, s->op), S("div")) && !s->nmore;
 	if (divides && class_at_most(p.common, DC_INT))
-		p.common = class_at_most(s->c->dtype, DC_INT) || s->c->dtype == DT_NONE ? DT_F32 : s->c->dtype;
+		p.common =
+			class_at_most(s->c->dtype, DC_INT) || s->c->dtype == DT_NONE ? DT_F32 : s->c->dtype;
 	point_spread(s, &p);
 	DType result = gives_bool(s) ? DT_B8 : p.common, to = stored_dtype(s, &p);
 	if (to == DT_NONE)
@@ -220,8 +224,8 @@ bool sem_addc(Sem *s, TermId *out)
 {
 	if (!sem_given(s, SROLE_INPUT) || !sem_given(s, SROLE_OTHER) || !sem_given(s, SROLE_THIRD))
 		return false;
-	Point p =
-		point_of(s, (const Arg *[]){s->arg[SROLE_INPUT], s->arg[SROLE_OTHER], s->arg[SROLE_THIRD]}, 3);
+	Point p = point_of(
+		s, (const Arg *[]){s->arg[SROLE_INPUT], s->arg[SROLE_OTHER], s->arg[SROLE_THIRD]}, 3);
 	TermId value = factor(s, SROLE_VALUE, p.common);
 	if (!point_fits(s, &p))
 		return false;
@@ -240,8 +244,8 @@ bool sem_lerp(Sem *s, TermId *out)
 {
 	if (!sem_given(s, SROLE_INPUT) || !sem_given(s, SROLE_OTHER) || !sem_given(s, SROLE_WEIGHT))
 		return false;
-	Point p =
-		point_of(s, (const Arg *[]){s->arg[SROLE_INPUT], s->arg[SROLE_OTHER], s->arg[SROLE_WEIGHT]}, 3);
+	Point p = point_of(
+		s, (const Arg *[]){s->arg[SROLE_INPUT], s->arg[SROLE_OTHER], s->arg[SROLE_WEIGHT]}, 3);
 	DType to = stored_dtype(s, &p);
 	if (!point_fits(s, &p))
 		return false;
@@ -361,7 +365,8 @@ bool sem_triangle(Sem *s, TermId *out)
 {
 	SemTensor x;
 	int64_t by;
-	if (!sem_tensor(s, SROLE_INPUT, &x) || x.numel != s->numel || x.ndim < 2 || !sem_int_or(s, SROLE_OFFSET, 0, &by))
+	if (!sem_tensor(s, SROLE_INPUT, &x) || x.numel != s->numel || x.ndim < 2 ||
+	    !sem_int_or(s, SROLE_OFFSET, 0, &by))
 		return false;
 	bool upper = str_eq(sym_str(s->names, s->op), S("triu"));
 	int64_t rows = x.size[x.ndim - 2], cols = x.size[x.ndim - 1];
@@ -392,8 +397,8 @@ bool sem_pad(Sem *s, TermId *out)
 	int64_t pad[2 * SEM_MAX_DIMS], before[SEM_MAX_DIMS] = {0};
 	uint32_t n;
 	Str mode = sem_word(s, s->arg[SROLE_MODE]);
-	if (!sem_tensor(s, SROLE_INPUT, &x) || !sem_ints(s, SROLE_PADDING, pad, 2 * SEM_MAX_DIMS, &n) || n % 2 ||
-	    n / 2 > x.ndim || x.ndim != s->ndim || (sem_given(s, SROLE_MODE) && !mode.n))
+	if (!sem_tensor(s, SROLE_INPUT, &x) || !sem_ints(s, SROLE_PADDING, pad, 2 * SEM_MAX_DIMS, &n) ||
+	    n % 2 || n / 2 > x.ndim || x.ndim != s->ndim || (sem_given(s, SROLE_MODE) && !mode.n))
 		return false;
 	bool constant = !mode.n || str_eq(mode, S("constant"));
 	for (uint32_t i = 0; i < n; i++)
@@ -460,7 +465,8 @@ static bool join_dim(Sem *s, uint32_t *d)
 /* vstack and hstack take tensors with fewer dims. */
 static void join_lift(const Sem *s, SemTensor *x)
 {
-	bool lift = str_eq(sym_str(s->names, s->op), S("vstack")) || str_eq(sym_str(s->names, s->op), S("hstack"));
+	bool lift = str_eq(sym_str(s->names, s->op), S("vstack")) ||
+	            str_eq(sym_str(s->names, s->op), S("hstack"));
 	if (lift && x->ndim < s->ndim && x->ndim < 2) {
 		for (; x->ndim < s->ndim; x->ndim++) {
 			memmove(x->size + 1, x->size, x->ndim * sizeof *x->size);

@@ -19,7 +19,7 @@ typedef struct Product {
 	uint32_t n;
 	uint8_t out[SEM_MAX_DIMS];
 	uint32_t nout;
-	int64_t size[LABELS];      /* of a label; -1: not seen */
+	int64_t size[LABELS]; /* of a label; -1: not seen */
 	bool kept[LABELS];
 } Product;
 
@@ -89,10 +89,12 @@ static const TermId *factor_sequences(Sem *s, const Product *p, const Factor *f,
 		lanes *= mine ? keep.size[d] : 1;
 	}
 	uint32_t length = walk_numel(&sum), n = walk_numel(&own);
-	if (length == UINT32_MAX || n == UINT32_MAX || (*work += (uint64_t)lanes * length + n) > work_most)
+	if (length == UINT32_MAX || n == UINT32_MAX ||
+	    (*work += (uint64_t)lanes * length + n) > work_most)
 		return NULL;
 	uint32_t *lane = walk_map(s, &keep), *at = walk_map(s, &own), *in = walk_map(s, &sum);
-	TermId *by_lane = NEW_N(s->a, TermId, (size_t)lanes + 1), *out = NEW_N(s->a, TermId, (size_t)n + 1);
+	TermId *by_lane = NEW_N(s->a, TermId, (size_t)lanes + 1),
+		   *out = NEW_N(s->a, TermId, (size_t)n + 1);
 	TermId *v = NEW_N(s->a, TermId, (size_t)length + 1);
 	for (uint32_t k = 0; k < n; k++) {
 		TermId *t = &by_lane[lane[k]];
@@ -175,7 +177,8 @@ static bool matmul_labels(Product *p)
 	Factor *a = &p->f[0], *b = &p->f[1];
 	uint32_t na = a->x.ndim, nb = b->x.ndim;
 	bool ok = na && nb && product_label(p, a, na - 1, L_INNER) &&
-	          product_label(p, b, nb > 1 ? nb - 2 : 0, L_INNER) && a->x.size[na - 1] == b->x.size[nb > 1 ? nb - 2 : 0];
+	          product_label(p, b, nb > 1 ? nb - 2 : 0, L_INNER) &&
+	          a->x.size[na - 1] == b->x.size[nb > 1 ? nb - 2 : 0];
 	uint32_t batch_a = na > 2 ? na - 2 : 0, batch_b = nb > 2 ? nb - 2 : 0;
 	uint32_t batch = batch_a > batch_b ? batch_a : batch_b;
 	for (uint32_t d = 0; ok && d < batch_a; d++)
@@ -194,8 +197,8 @@ static bool matmul_labels(Product *p)
 bool sem_matmul(Sem *s, TermId *out)
 {
 	Product p = product_new();
-	return add_factor(s, &p, s->arg[SROLE_INPUT]) && add_factor(s, &p, s->arg[SROLE_OTHER]) && matmul_labels(&p) &&
-	       product_terms(s, &p, out);
+	return add_factor(s, &p, s->arg[SROLE_INPUT]) && add_factor(s, &p, s->arg[SROLE_OTHER]) &&
+	       matmul_labels(&p) && product_terms(s, &p, out);
 }
 
 /* Adds scale * what the argument broadcasts to. */
@@ -223,13 +226,15 @@ bool sem_linear(Sem *s, TermId *out)
 		return false;
 	uint32_t n = x->x.ndim;
 	bool ok = n && w->x.ndim && product_label(&p, x, n - 1, L_INNER) &&
-	          product_label(&p, w, w->x.ndim - 1, L_INNER) && x->x.size[n - 1] == w->x.size[w->x.ndim - 1];
+	          product_label(&p, w, w->x.ndim - 1, L_INNER) &&
+	          x->x.size[n - 1] == w->x.size[w->x.ndim - 1];
 	for (uint32_t d = 0; ok && d + 1 < n; d++)
 		ok = product_label(&p, x, d, L_BATCH + d) && product_out(&p, L_BATCH + d);
 	if (ok && w->x.ndim == 2)
 		ok = product_label(&p, w, 0, L_ROW) && product_out(&p, L_ROW);
 	return ok && product_terms(s, &p, out) &&
-	       (!sem_given(s, SROLE_BIAS) || add_term(s, s->arg[SROLE_BIAS], (TermId){0}, x->x.dtype, out));
+	       (!sem_given(s, SROLE_BIAS) ||
+	        add_term(s, s->arg[SROLE_BIAS], (TermId){0}, x->x.dtype, out));
 }
 
 static TermId factor_of(Sem *s, SemRole r, DType to)
@@ -265,8 +270,8 @@ bool sem_outer(Sem *s, TermId *out)
 	Product p = product_new();
 	return add_factor(s, &p, s->arg[SROLE_INPUT]) && add_factor(s, &p, s->arg[SROLE_OTHER]) &&
 	       p.f[0].x.ndim == 1 && p.f[1].x.ndim == 1 && product_label(&p, &p.f[0], 0, L_ROW) &&
-	       product_label(&p, &p.f[1], 0, L_COLUMN) && product_out(&p, L_ROW) && product_out(&p, L_COLUMN) &&
-	       product_terms(s, &p, out);
+	       product_label(&p, &p.f[1], 0, L_COLUMN) && product_out(&p, L_ROW) &&
+	       product_out(&p, L_COLUMN) && product_terms(s, &p, out);
 }
 
 /* ---- einsum ---- */
@@ -320,8 +325,8 @@ static bool einsum_read(Sem *s, Product *p, const Arg **v)
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t m;
-		if (!str_cut(&left, ',', &part) || !add_factor(s, p, &(*v)[i]) || !read_labels(part, label, &m) ||
-		    m != p->f[i].x.ndim)
+		if (!str_cut(&left, ',', &part) || !add_factor(s, p, &(*v)[i]) ||
+		    !read_labels(part, label, &m) || m != p->f[i].x.ndim)
 			return false;
 		for (uint32_t d = 0; d < m; d++) {
 			if (!product_label(p, &p->f[i], d, label[d]))
@@ -377,8 +382,8 @@ typedef struct Attention {
 	SemTensor q, k, v, mask;
 	bool has_mask, causal;
 	uint32_t rows, keys, width, batches;
-	uint32_t *kb, *vb;     /* batch of keys and values by batch of the result */
-	const TermId *m;       /* mask by [batch, row, key] */
+	uint32_t *kb, *vb; /* batch of keys and values by batch of the result */
+	const TermId *m; /* mask by [batch, row, key] */
 	TermId chance, params; /* dropout, scale; 0 none */
 } Attention;
 
@@ -410,9 +415,11 @@ static uint32_t *batch_map(Sem *s, const SemTensor *x, bool grouped)
 static bool attention_read(Sem *s, Attention *a)
 {
 	bool gqa;
-	if (!sem_tensor(s, SROLE_INPUT, &a->q) || !sem_tensor(s, SROLE_OTHER, &a->k) || !sem_tensor(s, SROLE_THIRD, &a->v) ||
-	    s->ndim < 2 || a->q.ndim != s->ndim || a->k.ndim < 2 || a->v.ndim < 2 || !s->numel || !a->k.numel ||
-	    !sem_bool_or(s, SROLE_CAUSAL, false, &a->causal) || !sem_bool_or(s, SROLE_SHARED, false, &gqa))
+	if (!sem_tensor(s, SROLE_INPUT, &a->q) || !sem_tensor(s, SROLE_OTHER, &a->k) ||
+	    !sem_tensor(s, SROLE_THIRD, &a->v) || s->ndim < 2 || a->q.ndim != s->ndim ||
+	    a->k.ndim < 2 || a->v.ndim < 2 || !s->numel || !a->k.numel ||
+	    !sem_bool_or(s, SROLE_CAUSAL, false, &a->causal) ||
+	    !sem_bool_or(s, SROLE_SHARED, false, &gqa))
 		return false;
 	a->rows = (uint32_t)a->q.size[a->q.ndim - 2];
 	a->width = (uint32_t)a->q.size[a->q.ndim - 1];
@@ -441,7 +448,8 @@ static bool attention_read(Sem *s, Attention *a)
 	return walk_expand(&fit, size, s->ndim);
 }
 
-static TermId attention_scores(Sem *s, const Attention *a, uint32_t batch, uint32_t row, const TermId *keys)
+static TermId attention_scores(Sem *s, const Attention *a, uint32_t batch, uint32_t row,
+                               const TermId *keys)
 {
 	TermList l = {.a = s->a};
 	TermId q = sem_vec(s, a->q.e + ((size_t)batch * a->rows + row) * a->width, a->width);
@@ -462,7 +470,8 @@ static TermId attention_scores(Sem *s, const Attention *a, uint32_t batch, uint3
 static void attention_batch(Sem *s, const Attention *a, uint32_t batch, TermId *out)
 {
 	uint32_t cols = (uint32_t)s->size[s->ndim - 1];
-	TermId *keys = NEW_N(s->a, TermId, (size_t)a->keys + 1), *col = NEW_N(s->a, TermId, (size_t)a->keys + 1);
+	TermId *keys = NEW_N(s->a, TermId, (size_t)a->keys + 1),
+		   *col = NEW_N(s->a, TermId, (size_t)a->keys + 1);
 	TermId *scores = NEW_N(s->a, TermId, (size_t)a->rows + 1);
 	for (uint32_t j = 0; j < a->keys; j++)
 		keys[j] = sem_vec(s, a->k.e + ((size_t)a->kb[batch] * a->keys + j) * a->width, a->width);
@@ -495,7 +504,8 @@ bool sem_attention(Sem *s, TermId *out)
 	sem_push_more(s, &more);
 	if (more.v.n)
 		a.params = sem_list_op(s, "params", &more, 0);
-	if (sem_given(s, SROLE_P) && !(sem_number_of(s, s->arg[SROLE_P], &p, &d) && sem_known(s, p, &v) && v == 0))
+	if (sem_given(s, SROLE_P) &&
+	    !(sem_number_of(s, s->arg[SROLE_P], &p, &d) && sem_known(s, p, &v) && v == 0))
 		a.chance = sem_fresh(s, 0);
 	for (uint32_t b = 0; b < a.batches; b++)
 		attention_batch(s, &a, b, out);
@@ -508,7 +518,7 @@ typedef struct Conv {
 	SemTensor x, w;
 	uint32_t spatial;
 	int64_t stride[3], padding[3], dilation[3], groups;
-	uint32_t window;  /* elements of one filter */
+	uint32_t window; /* elements of one filter */
 } Conv;
 
 static bool per_dim(Sem *s, SemRole r, uint32_t n, int64_t dflt, int64_t *out)
@@ -531,21 +541,25 @@ static bool per_dim(Sem *s, SemRole r, uint32_t n, int64_t dflt, int64_t *out)
 static bool conv_read(Sem *s, Conv *c)
 {
 	bool transposed;
-	if (!sem_tensor(s, SROLE_INPUT, &c->x) || !sem_tensor(s, SROLE_WEIGHT, &c->w) || c->x.ndim < 3 || c->x.ndim > 5 ||
-	    c->w.ndim != c->x.ndim || s->ndim != c->x.ndim || !c->x.numel || !c->w.numel || !s->numel ||
-	    s->member > 0 || !sem_bool_or(s, SROLE_TRANSPOSED, false, &transposed) || transposed)
+	if (!sem_tensor(s, SROLE_INPUT, &c->x) || !sem_tensor(s, SROLE_WEIGHT, &c->w) ||
+	    c->x.ndim < 3 || c->x.ndim > 5 || c->w.ndim != c->x.ndim || s->ndim != c->x.ndim ||
+	    !c->x.numel || !c->w.numel || !s->numel || s->member > 0 ||
+	    !sem_bool_or(s, SROLE_TRANSPOSED, false, &transposed) || transposed)
 		return false;
 	c->spatial = c->x.ndim - 2;
 	c->window = c->w.numel / (uint32_t)c->w.size[0];
-	return per_dim(s, SROLE_STRIDE, c->spatial, 1, c->stride) && per_dim(s, SROLE_PADDING, c->spatial, 0, c->padding) &&
-	       per_dim(s, SROLE_DILATION, c->spatial, 1, c->dilation) && sem_int_or(s, SROLE_GROUPS, 1, &c->groups) &&
-	       c->groups > 0 && c->x.size[0] == s->size[0] && c->w.size[0] == s->size[1] &&
+	return per_dim(s, SROLE_STRIDE, c->spatial, 1, c->stride) &&
+	       per_dim(s, SROLE_PADDING, c->spatial, 0, c->padding) &&
+	       per_dim(s, SROLE_DILATION, c->spatial, 1, c->dilation) &&
+	       sem_int_or(s, SROLE_GROUPS, 1, &c->groups) && c->groups > 0 &&
+	       c->x.size[0] == s->size[0] && c->w.size[0] == s->size[1] &&
 	       c->x.size[1] % c->groups == 0 && c->w.size[0] % c->groups == 0 &&
 	       c->w.size[1] == c->x.size[1] / c->groups;
 }
 
 /* The elements under the filter for one sample, group and place; what lies in the padding is 0. */
-static TermId conv_window(Sem *s, const Conv *c, int64_t sample, int64_t group, const int64_t *at, TermId *v)
+static TermId conv_window(Sem *s, const Conv *c, int64_t sample, int64_t group, const int64_t *at,
+                          TermId *v)
 {
 	Walk own = walk_of_tensor(&c->x);
 	TermId zero = sem_convert(s, term_num(s->t, 0, 'i'), DT_I64, c->x.dtype);
@@ -554,7 +568,8 @@ static TermId conv_window(Sem *s, const Conv *c, int64_t sample, int64_t group, 
 		int64_t pos = 0;
 		bool inside = true;
 		for (uint32_t d = c->spatial; d-- > 0;) {
-			int64_t i = at[d] * c->stride[d] - c->padding[d] + (int64_t)(left % c->w.size[2 + d]) * c->dilation[d];
+			int64_t i = at[d] * c->stride[d] - c->padding[d] +
+			            (int64_t)(left % c->w.size[2 + d]) * c->dilation[d];
 			left /= (uint32_t)c->w.size[2 + d];
 			inside &= i >= 0 && i < c->x.size[2 + d];
 			pos += inside ? i * own.step[2 + d] : 0;
@@ -577,7 +592,8 @@ bool sem_conv(Sem *s, TermId *out)
 	bool bias = sem_given(s, SROLE_BIAS);
 	if (bias && (!sem_tensor(s, SROLE_BIAS, &b) || b.numel != channels))
 		return false;
-	TermId *filter = NEW_N(s->a, TermId, (size_t)channels + 1), *v = NEW_N(s->a, TermId, (size_t)c.window + 1);
+	TermId *filter = NEW_N(s->a, TermId, (size_t)channels + 1),
+		   *v = NEW_N(s->a, TermId, (size_t)c.window + 1);
 	for (int64_t o = 0; o < channels; o++)
 		filter[o] = sem_vec(s, c.w.e + o * c.window, c.window);
 	for (int64_t n = 0; n < s->size[0]; n++)

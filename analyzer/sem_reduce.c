@@ -12,7 +12,8 @@ static bool op_is(const Sem *s, const char *name)
 static const TermId *elements(Sem *s, const SemTensor *x)
 {
 	DType to = sem_dtype_of(s, s->arg[SROLE_DTYPE]);
-	if (to == DT_NONE && (op_is(s, "sum") || op_is(s, "prod") || op_is(s, "cumsum") || op_is(s, "cumprod")) &&
+	if (to == DT_NONE &&
+	    (op_is(s, "sum") || op_is(s, "prod") || op_is(s, "cumsum") || op_is(s, "cumprod")) &&
 	    (dtype_class(x->dtype) == DC_INT || dtype_class(x->dtype) == DC_BOOL))
 		to = DT_I64;
 	TermId *e = NEW_N(s->a, TermId, (size_t)x->numel + 1);
@@ -26,8 +27,9 @@ static const TermId *elements(Sem *s, const SemTensor *x)
 /* Of a single element these are that element. */
 static bool keeps_one(const Sem *s)
 {
-	static const char *const names[] = {"sum", "mean", "prod", "amax", "amin", "nansum", "nanmean",
-	                                    "median", "nanmedian", "logsumexp", "mode", "kthvalue"};
+	static const char *const names[] = {"sum",       "mean",      "prod",    "amax",
+	                                    "amin",      "nansum",    "nanmean", "median",
+	                                    "nanmedian", "logsumexp", "mode",    "kthvalue"};
 	for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (op_is(s, names[i]))
 			return true;
@@ -53,7 +55,8 @@ bool sem_reduce(Sem *s, TermId *out)
 		return false;
 	sem_push_more(s, &more);
 	uint32_t nmore = more.v.n;
-	bool one = l.length == 1 && nmore == 0 && keeps_one(s) && s->member <= 0 && !op_is(s, "logsumexp");
+	bool one =
+		l.length == 1 && nmore == 0 && keeps_one(s) && s->member <= 0 && !op_is(s, "logsumexp");
 	for (uint32_t i = 0; i < l.n; i++) {
 		more.v.n = nmore;
 		sem_push(s, &more, l.term[i]);
@@ -69,7 +72,8 @@ bool sem_cumulative(Sem *s, TermId *out)
 	SemTensor x;
 	uint32_t d;
 	bool in[SEM_MAX_DIMS] = {0};
-	if (!sem_tensor(s, SROLE_INPUT, &x) || x.numel != s->numel || !sem_dim(s, SROLE_DIM, 0, x.ndim, &d))
+	if (!sem_tensor(s, SROLE_INPUT, &x) || x.numel != s->numel ||
+	    !sem_dim(s, SROLE_DIM, 0, x.ndim, &d))
 		return false;
 	const TermId *e = elements(s, &x);
 	if (x.ndim)
@@ -121,8 +125,8 @@ bool sem_sort(Sem *s, TermId *out)
 	uint32_t d;
 	bool in[SEM_MAX_DIMS] = {0};
 	TermList more = {.a = s->a};
-	if (!sem_tensor(s, SROLE_INPUT, &x) || !sem_dim(s, SROLE_DIM, -1, x.ndim, &d) || x.ndim != s->ndim ||
-	    !x.numel)
+	if (!sem_tensor(s, SROLE_INPUT, &x) || !sem_dim(s, SROLE_DIM, -1, x.ndim, &d) ||
+	    x.ndim != s->ndim || !x.numel)
 		return false;
 	if (x.ndim)
 		in[d] = true;
@@ -157,7 +161,8 @@ bool sem_loss(Sem *s, TermId *out)
 {
 	SemTensor x, y;
 	TermList more = {.a = s->a};
-	if (!sem_tensor(s, SROLE_INPUT, &x) || !sem_tensor(s, SROLE_OTHER, &y) || x.numel != y.numel || !x.numel)
+	if (!sem_tensor(s, SROLE_INPUT, &x) || !sem_tensor(s, SROLE_OTHER, &y) || x.numel != y.numel ||
+	    !x.numel)
 		return false;
 	Str how = sem_word(s, s->arg[SROLE_MODE]);
 	bool none = str_eq(how, S("none"));
@@ -185,8 +190,8 @@ bool sem_loss(Sem *s, TermId *out)
 /* ---- normalisation ---- */
 
 /* own element, lane, then weight and bias by position */
-static void normalise(Sem *s, const SemTensor *x, const Lanes *l, const TermId *weight, const TermId *bias,
-                      TermId *out)
+static void normalise(Sem *s, const SemTensor *x, const Lanes *l, const TermId *weight,
+                      const TermId *bias, TermId *out)
 {
 	TermList more = {.a = s->a};
 	sem_push_more(s, &more);
@@ -238,8 +243,8 @@ bool sem_layer_norm(Sem *s, TermId *out)
 	uint32_t n;
 	bool in[SEM_MAX_DIMS] = {0};
 	const TermId *w, *b;
-	if (!sem_tensor(s, SROLE_INPUT, &x) || !sem_ints(s, SROLE_SIZE, dims, SEM_MAX_DIMS, &n) || n > x.ndim ||
-	    !x.numel || !by_element(s, SROLE_WEIGHT, &x, UINT32_MAX, &w) ||
+	if (!sem_tensor(s, SROLE_INPUT, &x) || !sem_ints(s, SROLE_SIZE, dims, SEM_MAX_DIMS, &n) ||
+	    n > x.ndim || !x.numel || !by_element(s, SROLE_WEIGHT, &x, UINT32_MAX, &w) ||
 	    !by_element(s, SROLE_BIAS, &x, UINT32_MAX, &b))
 		return false;
 	for (uint32_t i = 0; i < n; i++)
@@ -261,9 +266,10 @@ bool sem_group_norm(Sem *s, TermId *out)
 	bool in[SEM_MAX_DIMS] = {0};
 	const TermId *w, *b;
 	if (!sem_tensor(s, SROLE_INPUT, &x) || x.ndim < 2 || x.ndim + 1 > SEM_MAX_DIMS || !x.numel ||
-	    s->member > 0 || x.numel != s->numel || sem_given(s, SROLE_MEAN) || sem_given(s, SROLE_VAR) ||
-	    !by_element(s, SROLE_WEIGHT, &x, 1, &w) || !by_element(s, SROLE_BIAS, &x, 1, &b) ||
-	    !sem_int_or(s, SROLE_GROUPS, x.size[1], &groups) || groups < 1 || x.size[1] % groups)
+	    s->member > 0 || x.numel != s->numel || sem_given(s, SROLE_MEAN) ||
+	    sem_given(s, SROLE_VAR) || !by_element(s, SROLE_WEIGHT, &x, 1, &w) ||
+	    !by_element(s, SROLE_BIAS, &x, 1, &b) || !sem_int_or(s, SROLE_GROUPS, x.size[1], &groups) ||
+	    groups < 1 || x.size[1] % groups)
 		return false;
 	y = x;
 	memmove(y.size + 2, y.size + 1, (x.ndim - 1) * sizeof *y.size);
@@ -324,7 +330,8 @@ bool sem_batch_norm(Sem *s, TermId *out)
 	const TermId *stat[4]; /* mean, variance, weight, bias */
 	static const SemRole roles[4] = {SROLE_MEAN, SROLE_VAR, SROLE_WEIGHT, SROLE_BIAS};
 	if (!sem_tensor(s, SROLE_INPUT, &x) || x.ndim < 2 || !x.numel ||
-	    !sem_bool_or(s, SROLE_TRAINING, str_has(sym_str(s->names, s->op), S("functional")), &training))
+	    !sem_bool_or(s, SROLE_TRAINING, str_has(sym_str(s->names, s->op), S("functional")),
+	                 &training))
 		return false;
 	for (uint32_t i = 0; i < 4; i++)
 		if (!by_element(s, roles[i], &x, 1, &stat[i]))
@@ -358,7 +365,10 @@ bool sem_per_channel(Sem *s, TermId *out)
 	if (!sem_tensor(s, SROLE_INPUT, &x) || !x.numel || !s->numel || x.ndim != s->ndim)
 		return false;
 	Str op = sym_str(s->names, s->op);
-	spatial = str_has(op, S("1d")) ? 1 : str_has(op, S("2d")) ? 2 : str_has(op, S("3d")) ? 3 : (int64_t)x.ndim - 2;
+	spatial = str_has(op, S("1d"))   ? 1
+	          : str_has(op, S("2d")) ? 2
+	          : str_has(op, S("3d")) ? 3
+	                                 : (int64_t)x.ndim - 2;
 	if (spatial < 1 || spatial > x.ndim)
 		return false;
 	for (uint32_t d = 0; d < x.ndim; d++) {

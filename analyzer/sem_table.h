@@ -42,7 +42,7 @@ enum { SEM_PARAMS_MOST = 24 };
 
 typedef struct SemRow {
 	Family family; /* FAM_NONE: * */
-	uint8_t cls;   /* SemClass */
+	uint8_t cls; /* SemClass */
 	Str name;
 	Sym op;
 	const SemParam *param;
@@ -52,7 +52,7 @@ typedef struct SemRow {
 
 struct SemTable {
 	VEC(SemRow) rows; /* slot 0 unused */
-	Map first;        /* hash of family and name -> row */
+	Map first; /* hash of family and name -> row */
 };
 
 /* Reads a table. False when it has faults, each added to *errors as "FILE:LINE:COLUMN: message". */

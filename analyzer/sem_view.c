@@ -68,8 +68,8 @@ static bool view_movedim(Sem *s, Walk *w)
 	int64_t from[SEM_MAX_DIMS], to[SEM_MAX_DIMS];
 	uint32_t n, m, a, b, order[SEM_MAX_DIMS];
 	bool placed[SEM_MAX_DIMS] = {0}, moved[SEM_MAX_DIMS] = {0};
-	if (!sem_ints(s, SROLE_DIM, from, SEM_MAX_DIMS, &n) || !sem_ints(s, SROLE_DIM2, to, SEM_MAX_DIMS, &m) ||
-	    n != m)
+	if (!sem_ints(s, SROLE_DIM, from, SEM_MAX_DIMS, &n) ||
+	    !sem_ints(s, SROLE_DIM2, to, SEM_MAX_DIMS, &m) || n != m)
 		return false;
 	for (uint32_t i = 0; i < n && w->n; i++) {
 		if (!sem_wrap(from[i], w->n, &a) || !sem_wrap(to[i], w->n, &b) || moved[a] || placed[b])
@@ -102,7 +102,8 @@ static bool view_slice(Sem *s, Walk *w)
 	if (!w->n || !sem_dim(s, SROLE_DIM, 0, w->n, &d) || !sem_int_or(s, SROLE_START, 0, &start) ||
 	    !sem_int_or(s, SROLE_END, 0, &end) || !sem_int_or(s, SROLE_STEP, 1, &step))
 		return false;
-	return sem_slice_bounds(w->size[d], true, start, sem_given(s, SROLE_END), end, step, &from, &count) &&
+	return sem_slice_bounds(w->size[d], true, start, sem_given(s, SROLE_END), end, step, &from,
+	                        &count) &&
 	       narrow_to(w, d, from, count, step);
 }
 
@@ -138,7 +139,8 @@ static bool view_select(Sem *s, Walk *w)
 {
 	uint32_t d;
 	int64_t i;
-	return w->n && sem_dim(s, SROLE_DIM, 0, w->n, &d) && sem_int(s, SROLE_INDEX, &i) && select_at(w, d, i);
+	return w->n && sem_dim(s, SROLE_DIM, 0, w->n, &d) && sem_int(s, SROLE_INDEX, &i) &&
+	       select_at(w, d, i);
 }
 
 static bool view_diagonal(Sem *s, Walk *w)
@@ -528,7 +530,8 @@ static bool map_list(Sem *s, const Arg **source, uint32_t *map)
 	if (k < 0 || !sem_list(s, SROLE_TENSORS, &v, &n) || k >= n || !sem_tensor_of(s, &v[k], &x))
 		return false;
 	Walk w = walk_of_tensor(&x);
-	bool ok = s->cls == SEM_MESHGRID ? view_mesh(s, (uint32_t)k, n, &w) : walk_expand(&w, s->size, s->ndim);
+	bool ok = s->cls == SEM_MESHGRID ? view_mesh(s, (uint32_t)k, n, &w)
+	                                 : walk_expand(&w, s->size, s->ndim);
 	if (!ok || walk_numel(&w) != s->numel)
 		return false;
 	walk_fill(&w, map);
@@ -580,7 +583,8 @@ static DType target_dtype(Sem *s, DType own)
 		d = sem_dtype_of(s, &s->rest[i]);
 	}
 	if (d == DT_NONE)
-		d = dtype_parse(str_printf(s->a, "torch." STR_FMT, STR_ARG(sym_str(s->names, s->op)))); /* float() */
+		d = dtype_parse(
+			str_printf(s->a, "torch." STR_FMT, STR_ARG(sym_str(s->names, s->op)))); /* float() */
 	if (d == DT_NONE)
 		d = s->c->dtype;
 	if (d != DT_NONE || sem_given(s, SROLE_DTYPE))
@@ -629,7 +633,10 @@ bool sem_map(Sem *s, const Arg **source, uint32_t *map)
 	*source = s->arg[SROLE_INPUT];
 	switch (s->cls) {
 	case SEM_SAME: return map_same(s, &x, map);
-	case SEM_TO: return x.dtype != DT_NONE && target_dtype(s, x.dtype) == x.dtype && map_same(s, &x, map);
+	case SEM_TO:
+		return x.dtype != DT_NONE && target_dtype(s, x.dtype) == x.dtype && map_same(s, &x, map);
+	case SEM_REAL:
+		return x.dtype != DT_NONE && dtype_class(x.dtype) != DC_COMPLEX && map_same(s, &x, map);
 	case SEM_AS_STRIDED: return map_as_strided(s, &x, map);
 	case SEM_REPEAT: return map_repeat(s, &x, map);
 	case SEM_ROLL: return map_roll(s, &x, map);
@@ -657,7 +664,19 @@ bool sem_to(Sem *s, TermId *out)
 		return false;
 	DType to = target_dtype(s, x.dtype);
 	for (uint32_t k = 0; k < s->numel; k++)
-		out[k] = to == DT_NONE ? sem_op(s, "to", &x.e[k], 1, 0) : sem_convert(s, x.e[k], x.dtype, to);
+		out[k] =
+			to == DT_NONE ? sem_op(s, "to", &x.e[k], 1, 0) : sem_convert(s, x.e[k], x.dtype, to);
+	return true;
+}
+
+bool sem_real(Sem *s, TermId *out)
+{
+	SemTensor x;
+	if (!sem_tensor(s, SROLE_INPUT, &x) || x.numel != s->numel)
+		return false;
+	bool real = x.dtype != DT_NONE && dtype_class(x.dtype) != DC_COMPLEX;
+	for (uint32_t k = 0; k < s->numel; k++)
+		out[k] = real ? x.e[k] : term_op(s->t, s->op, &x.e[k], 1, 0);
 	return true;
 }
 
@@ -684,7 +703,7 @@ bool sem_place(Sem *s, TermId *out)
 			return false;
 	} else {
 		if (!sem_view(s, view, &x, &w) || walk_numel(&w) != y.numel)
-			return false;
+			return s->cls == SEM_PLACE && view == SEM_SELECT && sem_index_write(s, out);
 		map = walk_map(s, &w);
 	}
 	TermId zero = sem_convert(s, term_num(s->t, 0, 'i'), DT_I64, y.dtype);

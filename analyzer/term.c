@@ -103,6 +103,11 @@ bool terms_limit_hit(const Terms *t)
 	return t->limit_hit;
 }
 
+Names *terms_names(const Terms *t)
+{
+	return t->names;
+}
+
 /* ---- consing ---- */
 
 static uint64_t term_hash(const Term *x, const TermId *args)

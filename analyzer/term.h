@@ -46,6 +46,7 @@ const Term *term_get(const Terms *t, TermId id);
 const TermId *term_args(const Terms *t, const Term *x);
 bool term_is_unsure(const Terms *t, TermId id);
 bool terms_limit_hit(const Terms *t);
+Names *terms_names(const Terms *t); /* of the operators */
 void term_text_of(const Terms *t, TermId id, uint32_t depth, Buf *out); /* for --dump and messages */
 
 #endif

@@ -81,12 +81,14 @@ static inline Input *input_add(World *w, const char *name)
 	Input *in = &w->in[w->n++];
 	*in = (Input){.name = name};
 	Sym sym = sym_intern(&w->names, str_from_c(name));
-	in->node = graph_add_node(w->g, (Node){.kind = NK_PLACEHOLDER, .name = sym, .target = sym}, NULL, 0);
+	in->node =
+		graph_add_node(w->g, (Node){.kind = NK_PLACEHOLDER, .name = sym, .target = sym}, NULL, 0);
 	map_put(&w->nodes, sym.i, in->node.i);
 	return in;
 }
 
-static inline Input *tensor_add(World *w, const char *name, DType d, const int64_t *size, uint32_t n)
+static inline Input *tensor_add(World *w, const char *name, DType d, const int64_t *size,
+                                uint32_t n)
 {
 	Input *in = input_add(w, name);
 	in->x = (SemTensor){.ndim = n, .numel = 1, .dtype = d};
@@ -114,7 +116,7 @@ static inline void inputs_read(World *w, const char *text)
 		uint32_t n = 0;
 		part = str_trim(part);
 		uint32_t colon = str_find_char(part, ':', 0), open = str_find_char(part, '[', 0),
-		         close = str_find_char(part, ']', 0);
+				 close = str_find_char(part, ']', 0);
 		Str sizes = str_sub(part, open + 1, close), one;
 		while (sizes.n && str_cut(&sizes, ',', &one))
 			assert_true(str_to_i64(str_trim(one), &size[n++]));
@@ -184,8 +186,10 @@ static inline const Node *call_read(World *w, const char *text)
 		args[i] = arg_kids(w->g, &a)[i];
 	NodeId id = graph_add_node(w->g, node, args, a.n);
 	const Fact *fact = node.callee == CALLEE_MODULE
-	                       ? facts_find_module(w->facts, sym_str(&w->names, node.target), 2, false, (VersionSpan){0})
-	                       : facts_find(w->facts, (Callee)node.callee, sym_str(&w->names, node.target), (VersionSpan){0});
+	                       ? facts_find_module(w->facts, sym_str(&w->names, node.target), 2, false,
+	                                           (VersionSpan){0})
+	                       : facts_find(w->facts, (Callee)node.callee,
+	                                    sym_str(&w->names, node.target), (VersionSpan){0});
 	w->c = (SemCall){.p = &w->p,
 	                 .g = w->g,
 	                 .node = id,
@@ -212,7 +216,8 @@ static inline void term_show(World *w, TermId id, Buf *out, uint32_t depth)
 	case TERM_TEXT: buf_add(out, sym_str(&w->names, t->op)); return;
 	case TERM_FRESH:
 		if (!t->unsure && in >= 1 && in <= w->n)
-			buf_printf(out, "%s%u", w->in[in - 1].name, (unsigned)(t->extra & ((1u << NAME_BITS) - 1)));
+			buf_printf(out, "%s%u", w->in[in - 1].name,
+			           (unsigned)(t->extra & ((1u << NAME_BITS) - 1)));
 		else
 			buf_add(out, t->unsure ? S("~") : S("$"));
 		return;

@@ -6,9 +6,11 @@
 #include "sem_table.h"
 
 /* What is at hand in the examples. */
-#define INPUTS                                                                                                \
-	"x: f32[2, 3]; y: f32[2, 3]; v: f32[3]; m: b8[2, 3]; s: f32[]; i: i64[2] = 2 0; j: i64[2]; r: f32[2, 2]; "  \
-	"w: f32[3, 2]; l: f32[4]; d: f64[2, 3]; n: i64[2, 3]; mm: b8[2]; k: f32[1, 2, 2]; q: f32[2]; c: c64[2]; "    \
+#define INPUTS                                                                                     \
+	"x: f32[2, 3]; y: f32[2, 3]; v: f32[3]; m: b8[2, 3]; s: f32[]; i: i64[2] = 2 0; j: i64[2]; "   \
+	"r: f32[2, 2]; "                                                                               \
+	"w: f32[3, 2]; l: f32[4]; d: f64[2, 3]; n: i64[2, 3]; mm: b8[2]; k: f32[1, 2, 2]; q: f32[2]; " \
+	"c: c64[2]; "                                                                                  \
 	"g: i64[2, 1] = 1 0; h: i64[2, 1]"
 
 enum { FIRST = -2 };
@@ -19,6 +21,14 @@ typedef struct Case {
 	DType dtype;
 } Case;
 
+/* u: a number that the dump does not show */
+static void unknown_number(World *w)
+{
+	static const int64_t none[1] = {0};
+	Input *u = tensor_add(w, "u", DT_I64, none, 0);
+	u->is_number = true;
+}
+
 static void check_all(void **state, const Case *c, size_t n)
 {
 	World *w = *state;
@@ -26,8 +36,13 @@ static void check_all(void **state, const Case *c, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		world_reset(w);
 		inputs_read(w, INPUTS);
+		unknown_number(w);
 		call_read(w, c[i].call);
-		Str got = apply_text(w, c[i].size, c[i].member == FIRST ? 0 : c[i].member ? c[i].member : -1, c[i].dtype);
+		Str got = apply_text(w, c[i].size,
+		                     c[i].member == FIRST ? 0
+		                     : c[i].member        ? c[i].member
+		                                          : -1,
+		                     c[i].dtype);
 		if (str_eq(got, str_from_c(c[i].want)))
 			continue;
 		print_error("# %s: got '" STR_FMT "', want '%s'\n", c[i].call, STR_ARG(got), c[i].want);
@@ -51,7 +66,8 @@ static void moves(void **state)
 		{"method permute(x, 1, 0)", "3, 2", "x0 x3 x1 x4 x2 x5", 0, 0},
 		{"function torch.ops.aten.permute.default(x, [1, 0])", "3, 2", "x0 x3 x1 x4 x2 x5", 0, 0},
 		{"method movedim(x, 0, -1)", "3, 2", "x0 x3 x1 x4 x2 x5", 0, 0},
-		{"function torch.ops.aten.slice.Tensor(x, 1, 1, 9223372036854775807)", "2, 2", "x1 x2 x4 x5", 0, 0},
+		{"function torch.ops.aten.slice.Tensor(x, 1, 1, 9223372036854775807)", "2, 2",
+	     "x1 x2 x4 x5", 0, 0},
 		{"function torch.ops.aten.select.int(x, 0, -1)", "3", "x3 x4 x5", 0, 0},
 		{"method narrow(x, 1, -2, 2)", "2, 2", "x1 x2 x4 x5", 0, 0},
 		{"method expand(v, 2, 3)", "2, 3", "v0 v1 v2 v0 v1 v2", 0, 0},
@@ -72,7 +88,8 @@ static void moves(void **state)
 		{"function torch.meshgrid(q, v, indexing='ij')", "2, 3", "v0 v1 v2 v0 v1 v2", 1, 0},
 		{"function torch.broadcast_tensors(x, v)", "2, 3", "v0 v1 v2 v0 v1 v2", 1, 0},
 		{"operator getitem(x, 1)", "3", "x3 x4 x5", 0, 0},
-		{"operator getitem(x, (slice(None, None, None), slice(1, None, None)))", "2, 2", "x1 x2 x4 x5", 0, 0},
+		{"operator getitem(x, (slice(None, None, None), slice(1, None, None)))", "2, 2",
+	     "x1 x2 x4 x5", 0, 0},
 		{"operator getitem(x, (Ellipsis, 0))", "2", "x0 x3", 0, 0},
 		{"operator getitem(l, (None, slice(None, None, 2)))", "1, 2", "l0 l2", 0, 0},
 		{"operator getitem(l, i)", "2", "l2 l0", 0, 0},
@@ -92,12 +109,16 @@ static void moves(void **state)
 		{"method to(q, dtype=torch.float64)", "2", "f32_to_f64(q0) f32_to_f64(q1)", 0, 0},
 		{"method double(q)", "2", "f32_to_f64(q0) f32_to_f64(q1)", 0, 0},
 		{"method int(q)", "2", "f32_to_i32(q0) f32_to_i32(q1)", 0, 0},
-		{"method view(q, torch.int32)", "2", "view_bits(q0 dtype torch.int32) view_bits(q1 dtype torch.int32)", 0, 0},
+		{"method view(q, torch.int32)", "2",
+	     "view_bits(q0 dtype torch.int32) view_bits(q1 dtype torch.int32)", 0, 0},
 		{"method long(q)", "2", "f32_to_i64(q0) f32_to_i64(q1)", 0, 0},
-		{"function torch.ops.aten.select_scatter.default(x, q, 1, 0)", "2, 3", "q0 x1 x2 q1 x4 x5", 0, 0},
+		{"function torch.ops.aten.select_scatter.default(x, q, 1, 0)", "2, 3", "q0 x1 x2 q1 x4 x5",
+	     0, 0},
 		{"function torch.ops.aten.slice_scatter.default(l, q, 0, 1, 3)", "4", "l0 q0 q1 l3", 0, 0},
-		{"function torch.ops.aten.as_strided_scatter.default(l, q, [2], [2], 0)", "4", "q0 l1 q1 l3", 0, 0},
-		{"function torch.ops.aten.select_backward.default(q, [2, 2], 0, 1)", "2, 2", "0 0 q0 q1", 0, 0},
+		{"function torch.ops.aten.as_strided_scatter.default(l, q, [2], [2], 0)", "4",
+	     "q0 l1 q1 l3", 0, 0},
+		{"function torch.ops.aten.select_backward.default(q, [2, 2], 0, 1)", "2, 2", "0 0 q0 q1", 0,
+	     0},
 	};
 	CHECK_ALL(cases);
 }
@@ -110,34 +131,44 @@ static void pointwise(void **state)
 		{"method add_(q, 1, alpha=2)", "2", "add(q0 2) add(q1 2)", 0, 0},
 		{"function torch.add(q, q, alpha=2)", "2", "add(q0 mul(q0 2)) add(q1 mul(q1 2))", 0, 0},
 		{"method sub_(q, 0.5)", "2", "sub(q0 0.5) sub(q1 0.5)", 0, 0},
-		{"operator mul(x, v)", "2, 3", "mul(x0 v0) mul(x1 v1) mul(x2 v2) mul(x3 v0) mul(x4 v1) mul(x5 v2)", 0, 0},
+		{"operator mul(x, v)", "2, 3",
+	     "mul(x0 v0) mul(x1 v1) mul(x2 v2) mul(x3 v0) mul(x4 v1) mul(x5 v2)", 0, 0},
 		{"operator imul(q, 1)", "2", "q0 q1", 0, 0},
 		{"operator truediv(q, 2)", "2", "div(q0 2) div(q1 2)", 0, 0},
-		{"method div(q, 2, rounding_mode='floor')", "2", "div(q0 2 rounding_mode floor) div(q1 2 rounding_mode floor)", 0, 0},
+		{"method div(q, 2, rounding_mode='floor')", "2",
+	     "div(q0 2 rounding_mode floor) div(q1 2 rounding_mode floor)", 0, 0},
 		{"operator gt(q, 0)", "2", "gt(q0 0) gt(q1 0)", 0, 0},
 		{"function torch.sigmoid(q)", "2", "sigmoid(q0) sigmoid(q1)", 0, 0},
 		{"method relu_(q)", "2", "relu(q0) relu(q1)", 0, 0},
 		{"function torch.nn.functional.relu(q, inplace=True)", "2", "relu(q0) relu(q1)", 0, 0},
-		{"method clamp_(q, min=0, max=1)", "2", "clamp_max(clamp_min(q0 0) 1) clamp_max(clamp_min(q1 0) 1)", 0, 0},
+		{"method clamp_(q, min=0, max=1)", "2",
+	     "clamp_max(clamp_min(q0 0) 1) clamp_max(clamp_min(q1 0) 1)", 0, 0},
 		{"method clamp_(q, 0)", "2", "clamp_min(q0 0) clamp_min(q1 0)", 0, 0},
 		{"method lerp_(q, q, 0.5)", "2", "q0 q1", 0, 0},
 		{"function torch.where(m, x, 0.0)", "2, 3",
-	     "where(m0 x0 0) where(m1 x1 0) where(m2 x2 0) where(m3 x3 0) where(m4 x4 0) where(m5 x5 0)", 0, 0},
+	     "where(m0 x0 0) where(m1 x1 0) where(m2 x2 0) where(m3 x3 0) where(m4 x4 0) where(m5 x5 "
+	     "0)",
+	     0, 0},
 		{"method masked_fill_(q, mm, 1)", "2", "where(mm0 1 q0) where(mm1 1 q1)", 0, 0},
 		{"method addcmul_(q, q, q, value=1)", "2", "add(q0 mul(q0 q0)) add(q1 mul(q1 q1))", 0, 0},
 		{"operator add(j, 1.0)", "2", "add(i64_to_f32(j0) 1) add(i64_to_f32(j1) 1)", 0, 0},
 		{"method copy_(q, j)", "2", "i64_to_f32(j0) i64_to_f32(j1)", 0, 0},
 		{"method fill_(q, 3)", "2", "3 3", 0, 0},
 		{"method zero_(q)", "2", "0 0", 0, 0},
+		{"method add(q, 1, out=q)", "2", "add(q0 1) add(q1 1)", 1002, 0},
+		{"method conj(c)", "2", "conj(c0) conj(c1)", 0, 0},
+		{"method conj(q)", "2", "q0 q1", 0, 0},
 		{"method add(q, 1, out=d)", "2", "f32_to_f64(add(q0 1)) f32_to_f64(add(q1 1))", 0, 0},
 		{"function torch._foreach_add_([q, l], 1)", "2", "add(q0 1) add(q1 1)", 0, 0},
 		{"function torch._foreach_add_([s, q], [2, 1])", "2", "add(q0 1) add(q1 1)", 1, 0},
-		{"function torch._foreach_copy_([s, q], [v, j])", "2", "i64_to_f32(j0) i64_to_f32(j1)", 1, 0},
+		{"function torch._foreach_copy_([s, q], [v, j])", "2", "i64_to_f32(j0) i64_to_f32(j1)", 1,
+	     0},
 		{"function torch._foreach_addcmul_([s, q], [s, q], [s, q], value=1)", "2",
 	     "add(q0 mul(q0 q0)) add(q1 mul(q1 q1))", 1, 0},
 		{"function torch__dynamo_utils_wrapped_sqrt(q)", "2", "sqrt(q0) sqrt(q1)", 0, 0},
 		{"function torch.ops.prims.fma.default(q, q, q)", "2", "fma(q0 q0 q0) fma(q1 q1 q1)", 0, 0},
-		{"function torch.nn.functional.leaky_relu(q, 0.1)", "2", "leaky_relu(q0 0.1) leaky_relu(q1 0.1)", 0, 0},
+		{"function torch.nn.functional.leaky_relu(q, 0.1)", "2",
+	     "leaky_relu(q0 0.1) leaky_relu(q1 0.1)", 0, 0},
 		{"function torch.ops.aten.threshold_backward.default(q, q, 0)", "2",
 	     "threshold_backward(q0 q0 0) threshold_backward(q1 q1 0)", 0, 0},
 		{"function torch.view_as_real(c)", "2, 2", "real(c0) imag(c0) real(c1) imag(c1)", 0, 0},
@@ -175,20 +206,31 @@ static void lanes(void **state)
 		{"method norm(q, 2)", "", "norm(p 2 vec(q0 q1))", 0, 0},
 		{"method cumsum(r, 1)", "2, 2", "r0 cumsum(r0 r1) r2 cumsum(r2 r3)", 0, 0},
 		{"function torch.softmax(r, dim=-1)", "2, 2",
-	     "softmax(r0 vec(r0 r1)) softmax(r1 vec(r0 r1)) softmax(r2 vec(r2 r3)) softmax(r3 vec(r2 r3))", 0, 0},
+	     "softmax(r0 vec(r0 r1)) softmax(r1 vec(r0 r1)) softmax(r2 vec(r2 r3)) softmax(r3 vec(r2 "
+	     "r3))",
+	     0, 0},
 		{"function torch.ops.aten._softmax.default(r, 0, False)", "2, 2",
-	     "softmax(r0 vec(r0 r2)) softmax(r1 vec(r1 r3)) softmax(r2 vec(r0 r2)) softmax(r3 vec(r1 r3))", 0, 0},
+	     "softmax(r0 vec(r0 r2)) softmax(r1 vec(r1 r3)) softmax(r2 vec(r0 r2)) softmax(r3 vec(r1 "
+	     "r3))",
+	     0, 0},
 		{"method sort(q)", "2", "sort(vec(q0 q1))#1 sort(vec(q0 q1))#2", 0, 0},
 		{"method topk(r, 1)", "2, 1", "argsort(vec(r0 r1))#1 argsort(vec(r2 r3))#1", 1, 0},
-		{"function torch.nn.functional.mse_loss(q, q)", "", "mean(vec(mse_loss(q0 q0) mse_loss(q1 q1)))", 0, 0},
+		{"function torch.nn.functional.mse_loss(q, q)", "",
+	     "mean(vec(mse_loss(q0 q0) mse_loss(q1 q1)))", 0, 0},
 		{"function torch.nn.functional.layer_norm(r, (2,), q, None, 1e-05)", "2, 2",
-	     "mul(normalize(r0 vec(r0 r1) params(eps 1e-05)) q0) mul(normalize(r1 vec(r0 r1) params(eps 1e-05)) q1) "
-	     "mul(normalize(r2 vec(r2 r3) params(eps 1e-05)) q0) mul(normalize(r3 vec(r2 r3) params(eps 1e-05)) q1)", 0, 0},
+	     "mul(normalize(r0 vec(r0 r1) params(eps 1e-05)) q0) mul(normalize(r1 vec(r0 r1) "
+	     "params(eps 1e-05)) q1) "
+	     "mul(normalize(r2 vec(r2 r3) params(eps 1e-05)) q0) mul(normalize(r3 vec(r2 r3) "
+	     "params(eps 1e-05)) q1)",
+	     0, 0},
 		{"function torch.nn.functional.batch_norm(r, q, q, None, None, False)", "2, 2",
-	     "normalize_by(r0 q0 q0) normalize_by(r1 q1 q1) normalize_by(r2 q0 q0) normalize_by(r3 q1 q1)", 0, 0},
+	     "normalize_by(r0 q0 q0) normalize_by(r1 q1 q1) normalize_by(r2 q0 q0) normalize_by(r3 q1 "
+	     "q1)",
+	     0, 0},
 		{"function torch.nn.functional.batch_norm(r, q, q, None, None, True)", "2",
 	     "running_mean(q0 vec(r0 r2)) running_mean(q1 vec(r1 r3))", 1001, 0},
-		{"function torch__dynamo_utils_wrapped_sum(r, axis=0)", "2", "sum(vec(r0 r2)) sum(vec(r1 r3))", 0, 0},
+		{"function torch__dynamo_utils_wrapped_sum(r, axis=0)", "2",
+	     "sum(vec(r0 r2)) sum(vec(r1 r3))", 0, 0},
 	};
 	CHECK_ALL(cases);
 }
@@ -198,22 +240,33 @@ static void products(void **state)
 	static const Case cases[] = {
 		{"operator matmul(x, w)", "2, 2",
 	     "dot(vec(x0 x1 x2) vec(w0 w2 w4)) dot(vec(x0 x1 x2) vec(w1 w3 w5)) "
-	     "dot(vec(x3 x4 x5) vec(w0 w2 w4)) dot(vec(x3 x4 x5) vec(w1 w3 w5))", 0, 0},
-		{"method mv(x, v)", "2", "dot(vec(x0 x1 x2) vec(v0 v1 v2)) dot(vec(x3 x4 x5) vec(v0 v1 v2))", 0, 0},
-		{"function torch._C._nn.linear(q, r, q)", "2", "add(dot(vec(q0 q1) vec(r0 r1)) q0) add(dot(vec(q0 q1) vec(r2 r3)) q1)", 0, 0},
+	     "dot(vec(x3 x4 x5) vec(w0 w2 w4)) dot(vec(x3 x4 x5) vec(w1 w3 w5))",
+	     0, 0},
+		{"method mv(x, v)", "2",
+	     "dot(vec(x0 x1 x2) vec(v0 v1 v2)) dot(vec(x3 x4 x5) vec(v0 v1 v2))", 0, 0},
+		{"function torch._C._nn.linear(q, r, q)", "2",
+	     "add(dot(vec(q0 q1) vec(r0 r1)) q0) add(dot(vec(q0 q1) vec(r2 r3)) q1)", 0, 0},
 		{"function torch.ops.aten.addmm.default(q, r, r)", "2, 2",
 	     "add(dot(vec(r0 r1) vec(r0 r2)) q0) add(dot(vec(r0 r1) vec(r1 r3)) q1) "
-	     "add(dot(vec(r2 r3) vec(r0 r2)) q0) add(dot(vec(r2 r3) vec(r1 r3)) q1)", 0, 0},
+	     "add(dot(vec(r2 r3) vec(r0 r2)) q0) add(dot(vec(r2 r3) vec(r1 r3)) q1)",
+	     0, 0},
 		{"method outer(q, q)", "2, 2", "mul(q0 q0) mul(q0 q1) mul(q1 q0) mul(q1 q1)", 0, 0},
 		{"function torch.functional.einsum('ij,jk->ik', r, r)", "2, 2",
-	     "dot(vec(r0 r1) vec(r0 r2)) dot(vec(r0 r1) vec(r1 r3)) dot(vec(r2 r3) vec(r0 r2)) dot(vec(r2 r3) vec(r1 r3))", 0, 0},
-		{"function torch.functional.einsum('ij->i', r)", "2", "sum(vec(r0 r1)) sum(vec(r2 r3))", 0, 0},
+	     "dot(vec(r0 r1) vec(r0 r2)) dot(vec(r0 r1) vec(r1 r3)) dot(vec(r2 r3) vec(r0 r2)) "
+	     "dot(vec(r2 r3) vec(r1 r3))",
+	     0, 0},
+		{"function torch.functional.einsum('ij->i', r)", "2", "sum(vec(r0 r1)) sum(vec(r2 r3))", 0,
+	     0},
 		{"function torch.conv1d(k, k, None, 1, 1)", "1, 1, 3",
-	     "dot(vec(0 k0 0 k2) vec(k0 k1 k2 k3)) dot(vec(k0 k1 k2 k3) vec(k0 k1 k2 k3)) dot(vec(k1 0 k3 0) vec(k0 k1 k2 k3))", 0, 0},
+	     "dot(vec(0 k0 0 k2) vec(k0 k1 k2 k3)) dot(vec(k0 k1 k2 k3) vec(k0 k1 k2 k3)) dot(vec(k1 0 "
+	     "k3 0) vec(k0 k1 k2 k3))",
+	     0, 0},
 		{"function torch._C._nn.scaled_dot_product_attention(r, r, r, is_causal=True)", "2, 2",
-	     "weighted(attention(dot(vec(r0 r1) vec(r0 r1))) r0) weighted(attention(dot(vec(r0 r1) vec(r0 r1))) r1) "
+	     "weighted(attention(dot(vec(r0 r1) vec(r0 r1))) r0) weighted(attention(dot(vec(r0 r1) "
+	     "vec(r0 r1))) r1) "
 	     "weighted(attention(dot(vec(r2 r3) vec(r0 r1)) dot(vec(r2 r3) vec(r2 r3))) vec(r0 r2)) "
-	     "weighted(attention(dot(vec(r2 r3) vec(r0 r1)) dot(vec(r2 r3) vec(r2 r3))) vec(r1 r3))", 0, 0},
+	     "weighted(attention(dot(vec(r2 r3) vec(r0 r1)) dot(vec(r2 r3) vec(r2 r3))) vec(r1 r3))",
+	     0, 0},
 	};
 	CHECK_ALL(cases);
 }
@@ -221,33 +274,50 @@ static void products(void **state)
 static void by_index(void **state)
 {
 	static const Case cases[] = {
-		{"operator getitem(l, j)", "2", "index(vec(l0 l1 l2 l3) j0) index(vec(l0 l1 l2 l3) j1)", 0, 0},
+		{"operator getitem(l, j)", "2", "index(vec(l0 l1 l2 l3) j0) index(vec(l0 l1 l2 l3) j1)", 0,
+	     0},
 		{"function torch.nn.functional.embedding(i, w)", "2, 2", "w4 w5 w0 w1", 0, 0},
 		{"function torch.nn.functional.embedding(j, w)", "2, 2",
-	     "index(vec(w0 w2 w4) j0) index(vec(w1 w3 w5) j0) index(vec(w0 w2 w4) j1) index(vec(w1 w3 w5) j1)", 0, 0},
+	     "index(vec(w0 w2 w4) j0) index(vec(w1 w3 w5) j0) index(vec(w0 w2 w4) j1) index(vec(w1 w3 "
+	     "w5) j1)",
+	     0, 0},
+		{"method select(r, 0, u)", "2", "index(vec(r0 r2) u0) index(vec(r1 r3) u0)", 0, 0},
+		{"function torch.ops.aten.select_scatter.default(r, q, 0, u)", "2, 2",
+	     "index_put(r0 at(u0) q0)#1 index_put(r1 at(u0) q1)#1 index_put(r2 at(u0) q0)#2 "
+	     "index_put(r3 at(u0) q1)#2",
+	     0, 0},
+		{"operator getitem(r, u)", "2", "index(vec(r0 r2) u0) index(vec(r1 r3) u0)", 0, 0},
+		{"operator setitem(q, u, 1)", "2", "index_put(q0 at(u0) 1)#1 index_put(q1 at(u0) 1)#2", 0,
+	     0},
 		{"method gather(r, 1, g)", "2, 1", "r1 r2", 0, 0},
 		{"method gather(r, 1, h)", "2, 1", "index(vec(r0 r1) h0) index(vec(r2 r3) h1)", 0, 0},
 		{"operator setitem(l, slice(0, 2, None), 1)", "2", "1 1", 0, 0},
 		{"operator setitem(q, mm, 1)", "2", "where(mm0 1 q0) where(mm1 1 q1)", 0, 0},
 		{"operator setitem(q, mm, l)", "2",
 	     "where(mm0 masked_value(masked(vec(mm0 mm1) vec(l0 l1 l2 l3)))#1 q0) "
-	     "where(mm1 masked_value(masked(vec(mm0 mm1) vec(l0 l1 l2 l3)))#2 q1)", 0, 0},
+	     "where(mm1 masked_value(masked(vec(mm0 mm1) vec(l0 l1 l2 l3)))#2 q1)",
+	     0, 0},
 		{"operator setitem(r, mm, q)", "2, 2",
 	     "where(mm0 q0 r0) where(mm0 q1 r1) where(mm1 q0 r2) where(mm1 q1 r3)", 0, 0},
 		{"method index_put_(l, (i,), q)", "4", "q1 l1 q0 l3", 0, 0},
 		{"method index_put_(l, [i], q, accumulate=True)", "4", "add(l0 q1) l1 add(l2 q0) l3", 0, 0},
 		{"method index_put_(q, (j,), s)", "2",
-	     "index_put(q0 at(vec(j0 j1)) vec(s0 s0))#1 index_put(q1 at(vec(j0 j1)) vec(s0 s0))#2", 0, 0},
+	     "index_put(q0 at(vec(j0 j1)) vec(s0 s0))#1 index_put(q1 at(vec(j0 j1)) vec(s0 s0))#2", 0,
+	     0},
 		{"method index_fill_(x, 1, i, 0)", "2, 3", "0 x1 0 0 x4 0", 0, 0},
 		{"method index_copy_(l, 0, i, q)", "4", "q1 l1 q0 l3", 0, 0},
-		{"method index_add_(l, 0, i, q, alpha=2)", "4", "add(l0 mul(q1 2)) l1 add(l2 mul(q0 2)) l3", 0, 0},
+		{"method index_add_(l, 0, i, q, alpha=2)", "4", "add(l0 mul(q1 2)) l1 add(l2 mul(q0 2)) l3",
+	     0, 0},
 		{"method scatter_(r, 1, g, 5)", "2, 2", "r0 5 5 r3", 0, 0},
 		{"method scatter_add_(r, 1, g, r)", "2, 2", "r0 add(r1 r0) add(r2 r2) r3", 0, 0},
 		{"method scatter_(r, 1, h, 5)", "2, 2",
-	     "scatter(r0 at(h0 5))#1 scatter(r1 at(h0 5))#2 scatter(r2 at(h1 5))#1 scatter(r3 at(h1 5))#2", 0, 0},
+	     "scatter(r0 at(h0 5))#1 scatter(r1 at(h0 5))#2 scatter(r2 at(h1 5))#1 scatter(r3 at(h1 "
+	     "5))#2",
+	     0, 0},
 		{"method masked_scatter_(q, mm, q)", "2",
 	     "where(mm0 masked_value(masked(vec(mm0 mm1) vec(q0 q1)))#1 q0) "
-	     "where(mm1 masked_value(masked(vec(mm0 mm1) vec(q0 q1)))#2 q1)", 0, 0},
+	     "where(mm1 masked_value(masked(vec(mm0 mm1) vec(q0 q1)))#2 q1)",
+	     0, 0},
 	};
 	CHECK_ALL(cases);
 }
@@ -267,12 +337,14 @@ static void made(void **state)
 		{"function torch.rand(2)", "2", "$ $", 0, 0},
 		{"method normal_(q)", "2", "$ $", 0, 0},
 		{"function torch.nn.functional.dropout(q, 0.5, False, False)", "2", "q0 q1", 0, 0},
-		{"function torch.nn.functional.dropout(q, 0.5, True, False)", "2", "dropout(q0 $ 0.5) dropout(q1 $ 0.5)", 0, 0},
+		{"function torch.nn.functional.dropout(q, 0.5, True, False)", "2",
+	     "dropout(q0 $ 0.5) dropout(q1 $ 0.5)", 0, 0},
 		{"function torch.nn.functional.dropout(q, p=0.0)", "2", "q0 q1", 0, 0},
 		{"module Dropout(q)", "2", "q0 q1", 0, 0},
 		{"function torch.linalg.svdvals(r)", "2",
 	     "torch.linalg.svdvals(all(r0 r1 r2 r3))#1 torch.linalg.svdvals(all(r0 r1 r2 r3))#2", 0, 0},
-		{"function my.operator(q)", "2", "my.operator(all(q0 q1 ~))#1 my.operator(all(q0 q1 ~))#2", 0, 0},
+		{"function my.operator(q)", "2", "my.operator(all(q0 q1 ~))#1 my.operator(all(q0 q1 ~))#2",
+	     0, 0},
 	};
 	CHECK_ALL(cases);
 }
@@ -315,7 +387,8 @@ static Str int_list(World *w, const int64_t *v, uint32_t n)
 }
 
 /* A random view: its call, and where it stands. */
-static Viewed random_view(World *w, Types *t, TypeId x, const int64_t *size, const int64_t *stride, uint32_t n)
+static Viewed random_view(World *w, Types *t, TypeId x, const int64_t *size, const int64_t *stride,
+                          uint32_t n)
 {
 	uint32_t a = below(w, n), b = below(w, n), kind = below(w, 11);
 	int64_t va = below(w, 2) ? a : (int64_t)a - n, vb = below(w, 2) ? b : (int64_t)b - n;
@@ -342,8 +415,8 @@ static Viewed random_view(World *w, Types *t, TypeId x, const int64_t *size, con
 		ef = expr_int(t, from), el = expr_int(t, len), es = expr_int(t, step);
 		v.type = layout_slice(t, x, a, &ef, &el, &es);
 		v.offset = (from < size[a] ? from : size[a]) * stride[a];
-		v.call = str_printf(&w->a, "function torch.ops.aten.slice.Tensor(x, %u, %d, %d, %d)", a, (int)from,
-		                    (int)len, (int)step);
+		v.call = str_printf(&w->a, "function torch.ops.aten.slice.Tensor(x, %u, %d, %d, %d)", a,
+		                    (int)from, (int)len, (int)step);
 		break;
 	case 4:
 		if (!size[a])
@@ -351,7 +424,8 @@ static Viewed random_view(World *w, Types *t, TypeId x, const int64_t *size, con
 		from %= size[a];
 		v.type = layout_select(t, x, a);
 		v.offset = from * stride[a];
-		v.call = str_printf(&w->a, "method select(x, %d, %d)", (int)va, (int)(below(w, 2) ? from : from - size[a]));
+		v.call = str_printf(&w->a, "method select(x, %d, %d)", (int)va,
+		                    (int)(below(w, 2) ? from : from - size[a]));
 		break;
 	case 5:
 		from = size[a] ? from % size[a] : 0;
@@ -391,7 +465,8 @@ static Viewed random_view(World *w, Types *t, TypeId x, const int64_t *size, con
 		for (uint32_t i = 0; i < n + 1; i++)
 			e[i] = expr_int(t, to[i]);
 		v.type = layout_expand(t, x, e, n + 1);
-		v.call = str_printf(&w->a, "method expand(x, " STR_FMT ")", STR_ARG(int_list(w, to, n + 1)));
+		v.call =
+			str_printf(&w->a, "method expand(x, " STR_FMT ")", STR_ARG(int_list(w, to, n + 1)));
 	}
 	}
 	return v;
@@ -416,7 +491,8 @@ static void check_view(World *w, Types *t)
 		assert_true(expr_value(t, y->stride[i], &ostride[i]));
 	call_read(w, str_to_c(&w->a, v.call));
 	if (!sem_move(&w->c, -1, osize, y->ndim, numel, &source, map))
-		fail_msg("no map: " STR_FMT " of %s", STR_ARG(v.call), str_to_c(&w->a, int_list(w, size, n)));
+		fail_msg("no map: " STR_FMT " of %s", STR_ARG(v.call),
+		         str_to_c(&w->a, int_list(w, size, n)));
 	assert_int_equal(source->u.node.i, w->in[0].node.i);
 	for (uint32_t k = 0; k < numel; k++) {
 		int64_t at = v.offset;
@@ -442,7 +518,8 @@ static void views_by_strides(void **state)
 static void pieces_cover(void **state)
 {
 	World *w = *state;
-	static const char *const calls[] = {"method chunk(x, %d, 1)", "method split(x, %d, 1)", "method tensor_split(x, %d, 1)"};
+	static const char *const calls[] = {"method chunk(x, %d, 1)", "method split(x, %d, 1)",
+	                                    "method tensor_split(x, %d, 1)"};
 	for (int kind = 0; kind < 3; kind++)
 		for (int64_t size = 1; size < 9; size++)
 			for (int by = 1; by < 9; by++) {
@@ -454,7 +531,9 @@ static void pieces_cover(void **state)
 				snprintf(text, sizeof text, calls[kind], by);
 				call_read(w, text);
 				for (int m = 0; left > 0; m++) {
-					int64_t len = kind == 0 ? (size + by - 1) / by : kind == 1 ? by : size / by + (m < size % by);
+					int64_t len = kind == 0   ? (size + by - 1) / by
+					              : kind == 1 ? by
+					                          : size / by + (m < size % by);
 					int64_t out[2] = {2, len < left ? len : left};
 					uint32_t map[64];
 					const Arg *source;
@@ -471,7 +550,8 @@ static void pieces_cover(void **state)
 
 /* ---- dependences against enumerations ---- */
 
-static void check_leaves(World *w, TermId term, uint32_t input, const bool *want, Str what, uint32_t k)
+static void check_leaves(World *w, TermId term, uint32_t input, const bool *want, Str what,
+                         uint32_t k)
 {
 	bool *seen = NEW_N(&w->a, bool, (size_t)w->in[input].x.numel + 1);
 	Map done = {.a = &w->a};
@@ -508,8 +588,9 @@ static void reductions_by_sets(void **state)
 		for (uint32_t i = 0; i < nout; i++)
 			numel *= (uint32_t)out[i];
 		tensor_add(w, "x", DT_F32, size, n);
-		Str call = str_printf(&w->a, "method %s(x, dim=[" STR_FMT "], keepdim=%s)", names[round % 4],
-		                      STR_ARG(int_list(w, dims, nd)), keep ? "True" : "False");
+		Str call =
+			str_printf(&w->a, "method %s(x, dim=[" STR_FMT "], keepdim=%s)", names[round % 4],
+		               STR_ARG(int_list(w, dims, nd)), keep ? "True" : "False");
 		call_read(w, str_to_c(&w->a, call));
 		TermId *e = NEW_N(&w->a, TermId, numel + 1);
 		sem_apply(&w->c, -1, out, nout, numel, e);
@@ -535,8 +616,9 @@ static void products_by_sets(void **state)
 	w->random = 9;
 	for (uint32_t round = 0; round < 300; round++) {
 		int64_t a[4], b[4], out[4];
-		uint32_t batch = below(w, 3), ab = batch ? below(w, batch + 1) : 0, rows = 1 + below(w, 3), inner = 1 + below(w, 3),
-		         cols = 1 + below(w, 3), na = 0, nb = 0, numel = rows * cols;
+		uint32_t batch = below(w, 3), ab = batch ? below(w, batch + 1) : 0, rows = 1 + below(w, 3),
+				 inner = 1 + below(w, 3), cols = 1 + below(w, 3), na = 0, nb = 0,
+				 numel = rows * cols;
 		world_reset(w);
 		for (uint32_t d = 0; d < batch; d++) {
 			out[d] = 1 + below(w, 3);
@@ -565,7 +647,8 @@ static void products_by_sets(void **state)
 				if (d >= ab)
 					pa = pa * (uint32_t)a[d - ab] + (a[d - ab] == 1 ? 0 : at[d]);
 			}
-			bool *wa = NEW_N(&w->a, bool, w->in[0].x.numel + 1), *wb = NEW_N(&w->a, bool, w->in[1].x.numel + 1);
+			bool *wa = NEW_N(&w->a, bool, w->in[0].x.numel + 1),
+				 *wb = NEW_N(&w->a, bool, w->in[1].x.numel + 1);
 			for (uint32_t i = 0; i < inner; i++) {
 				wa[(pa * rows + at[batch]) * inner + i] = true;
 				wb[(pb * inner + i) * cols + at[batch + 1]] = true;
@@ -612,10 +695,16 @@ static void overwriting(void **state)
 	static const struct {
 		const char *call;
 		bool want;
-	} cases[] = {{"method fill_(x, 1)", true}, {"method zero_(x)", true}, {"method copy_(x, y)", true},
-	             {"method normal_(x)", true},  {"method add_(x, 1)", false}, {"method relu_(x)", false},
-	             {"function torch.add(x, 1, out=y)", true}, {"method masked_fill_(x, m, 0)", false},
-	             {"method index_put_(x, (i,), s)", false}, {"function torch._foreach_copy_([x], [y])", true}};
+	} cases[] = {{"method fill_(x, 1)", true},
+	             {"method zero_(x)", true},
+	             {"method copy_(x, y)", true},
+	             {"method normal_(x)", true},
+	             {"method add_(x, 1)", false},
+	             {"method relu_(x)", false},
+	             {"function torch.add(x, 1, out=y)", true},
+	             {"method masked_fill_(x, m, 0)", false},
+	             {"method index_put_(x, (i,), s)", false},
+	             {"function torch._foreach_copy_([x], [y])", true}};
 	for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		world_reset(w);
 		inputs_read(w, INPUTS);
@@ -665,26 +754,50 @@ static void equal_runs(void **state)
 static void refused(void **state)
 {
 	World *w = *state;
-	static const char *const calls[] = {"method view(x, 3, 2)", "method expand(x, 4611686018427387904, 4, 2, 3)",
-	                                    "operator getitem(x, (slice(None, None, None), 9))", "method select(x, 5, 0)",
-	                                    "method permute(x, 0, 0)", "method narrow(x, 0, 9223372036854775807, 1)",
-	                                    "method unfold(x, 0, 1, -1)", "method diagonal(x, -9223372036854775808)",
-	                                    "method movedim(x, 0, 7)", "method chunk(x, 0)", "method split(x, -1)",
-	                                    "method as_strided(x, (2, 2), (9223372036854775807, 9223372036854775807))",
-	                                    "method as_strided(x, (2,), (100,))", "method roll(x, 9223372036854775807, 9)",
-	                                    "operator getitem(x, (0, 0, 0))", "operator getitem(x, (Ellipsis, Ellipsis))",
-	                                    "operator getitem(x, True)", "method cumsum(x, 4)", "function torch.cat([x, s])",
-	                                    "function torch.matmul(x, x)", "function torch.functional.einsum('ij,kl', x)",
-	                                    "function torch.functional.einsum('**', x)", "method gather(x, 0, x)",
-	                                    "function torch.nn.functional.pad(x, (9223372036854775807, 1))",
-	                                    "function torch.conv2d(x, x)", "method repeat_interleave(x, -1)",
-	                                    "method transpose()", "operator add()", "operator setitem(x)",
-	                                    "function torch.stack([])", "method sum(x, 7)", "method sum(x, [0, 0])"};
+	static const char *const calls[] = {
+		"method view(x, 3, 2)",
+		"method expand(x, 4611686018427387904, 4, 2, 3)",
+		"operator getitem(x, (slice(None, None, None), 9))",
+		"method select(x, 5, 0)",
+		"method permute(x, 0, 0)",
+		"method narrow(x, 0, 9223372036854775807, 1)",
+		"method unfold(x, 0, 1, -1)",
+		"method diagonal(x, -9223372036854775808)",
+		"method movedim(x, 0, 7)",
+		"method chunk(x, 0)",
+		"method split(x, -1)",
+		"method as_strided(x, (2, 2), (9223372036854775807, 9223372036854775807))",
+		"method as_strided(x, (2,), (100,))",
+		"method roll(x, 9223372036854775807, 9)",
+		"operator getitem(x, (0, 0, 0))",
+		"operator getitem(x, (Ellipsis, Ellipsis))",
+		"operator getitem(x, True)",
+		"method cumsum(x, 4)",
+		"function torch.cat([x, s])",
+		"function torch.matmul(x, x)",
+		"function torch.functional.einsum('ij,kl', x)",
+		"function torch.functional.einsum('**', x)",
+		"method gather(x, 0, x)",
+		"function torch.nn.functional.pad(x, (9223372036854775807, 1))",
+		"function torch.conv2d(x, x)",
+		"method repeat_interleave(x, -1)",
+		"method transpose()",
+		"operator add()",
+		"operator setitem(x)",
+		"function torch.stack([])",
+		"method sum(x, 7)",
+		"method sum(x, [0, 0])"};
 	static const struct {
 		int64_t size[14];
 		uint32_t n, numel;
-	} asked[] = {{{4294967296, 4294967296}, 2, 0}, {{-1, 4}, 2, 4}, {{0}, 0, 1}, {{0, 7}, 2, 0}, {{5, 1}, 2, 5},
-	             {{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 14, 1}, {{65537}, 1, 65537}, {{3}, 1, 4},
+	} asked[] = {{{4294967296, 4294967296}, 2, 0},
+	             {{-1, 4}, 2, 4},
+	             {{0}, 0, 1},
+	             {{0, 7}, 2, 0},
+	             {{5, 1}, 2, 5},
+	             {{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 14, 1},
+	             {{65537}, 1, 65537},
+	             {{3}, 1, 4},
 	             {{INT64_MAX, 0, INT64_MAX}, 3, 0}};
 	TermId *out = NEW_N(&w->a, TermId, 70000);
 	uint32_t *map = NEW_N(&w->a, uint32_t, 70000);
@@ -695,7 +808,8 @@ static void refused(void **state)
 			inputs_read(w, INPUTS);
 			call_read(w, calls[i]);
 			memset(out, 0, sizeof *out * 70000);
-			bool moved = sem_move(&w->c, 0, asked[k].size, asked[k].n, asked[k].numel, &source, map);
+			bool moved =
+				sem_move(&w->c, 0, asked[k].size, asked[k].n, asked[k].numel, &source, map);
 			for (uint32_t e = 0; moved && e < asked[k].numel; e++)
 				assert_true(map[e] < 6);
 			sem_apply(&w->c, 0, asked[k].size, asked[k].n, asked[k].numel, out);
@@ -709,9 +823,11 @@ static void empty_and_0d(void **state)
 	World *w = *state;
 	static const struct {
 		const char *call, *size, *want;
-	} cases[] = {{"method transpose(s, 0, -1)", "", "s0"}, {"method t(s)", "", "s0"},   {"operator getitem(s, ())", "", "s0"},
-	             {"method sum(s)", "", "s0"},              {"method sum(z)", "", "sum(all(z?))"}, {"operator add(s, 1)", "", "add(s0 1)"},
-	             {"method softmax(s, 0)", "", "softmax(s0 s0)"}, {"method squeeze(s)", "", "s0"}};
+	} cases[] = {
+		{"method transpose(s, 0, -1)", "", "s0"},       {"method t(s)", "", "s0"},
+		{"operator getitem(s, ())", "", "s0"},          {"method sum(s)", "", "s0"},
+		{"method sum(z)", "", "sum(all(z?))"},          {"operator add(s, 1)", "", "add(s0 1)"},
+		{"method softmax(s, 0)", "", "softmax(s0 s0)"}, {"method squeeze(s)", "", "s0"}};
 	for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		world_reset(w);
 		inputs_read(w, "s: f32[]; z: f32[0]");
@@ -727,10 +843,11 @@ static void table_faults(void **state)
 	World *w = *state;
 	static const struct {
 		const char *text, *want;
-	} cases[] = {{"*\tx\tsame\tinput", "t:2:1: not five columns in '*\tx\tsame\tinput'\n"},
-	             {"*\tx\tsome\tinput\t-", "t:2:5: unknown class 'some' (did you mean 'same'?)\n"},
-	             {"methd\tx\tsame\tinput\t-", "t:2:1: unknown family 'methd' (did you mean 'method'?)\n"},
-	             {"*\tx\tsame\tinputs\t-", "t:2:10: unknown role 'inputs' (did you mean 'input'?)\n"}};
+	} cases[] = {
+		{"*\tx\tsame\tinput", "t:2:1: not five columns in '*\tx\tsame\tinput'\n"},
+		{"*\tx\tsome\tinput\t-", "t:2:5: unknown class 'some' (did you mean 'same'?)\n"},
+		{"methd\tx\tsame\tinput\t-", "t:2:1: unknown family 'methd' (did you mean 'method'?)\n"},
+		{"*\tx\tsame\tinputs\t-", "t:2:10: unknown role 'inputs' (did you mean 'input'?)\n"}};
 	for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		Buf errors = {.a = &w->a};
 		Str text = str_printf(&w->a, "header\n%s\n", cases[i].text);

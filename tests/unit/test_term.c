@@ -77,7 +77,8 @@ static void equal_terms_are_one(void **state)
 	DIFFER(term_num(w->t, 1, 'i'), term_num(w->t, 1, 'f'));
 	SAME(num(w, -0.0), num(w, 0.0));
 	SAME(num(w, NAN), num(w, -NAN));
-	DIFFER(term_op(w->t, sym_intern(&w->names, S("f")), &w->x, 1, 1), term_op(w->t, sym_intern(&w->names, S("f")), &w->x, 1, 2));
+	DIFFER(term_op(w->t, sym_intern(&w->names, S("f")), &w->x, 1, 1),
+	       term_op(w->t, sym_intern(&w->names, S("f")), &w->x, 1, 2));
 }
 
 static void what_changes_nothing(void **state)
@@ -128,9 +129,12 @@ static void clamps(void **state)
 	DIFFER(op2(w, "clamp_min", op2(w, "clamp_max", low, num(w, -5)), num(w, 0)),
 	       op2(w, "clamp_max", low, num(w, -5)));
 	DIFFER(op2(w, "clamp_max", low, num(w, 1)), low);
-	SAME(op2(w, "clamp_min", op2(w, "clamp_min", w->x, w->y), w->y), op2(w, "clamp_min", w->x, w->y));
-	DIFFER(op2(w, "clamp_min", op2(w, "clamp_min", w->x, w->y), w->c), op2(w, "clamp_min", w->x, w->y));
-	DIFFER(op2(w, "clamp_min", op2(w, "add", w->x, num(w, 5)), num(w, 0)), op2(w, "add", w->x, num(w, 5)));
+	SAME(op2(w, "clamp_min", op2(w, "clamp_min", w->x, w->y), w->y),
+	     op2(w, "clamp_min", w->x, w->y));
+	DIFFER(op2(w, "clamp_min", op2(w, "clamp_min", w->x, w->y), w->c),
+	       op2(w, "clamp_min", w->x, w->y));
+	DIFFER(op2(w, "clamp_min", op2(w, "add", w->x, num(w, 5)), num(w, 0)),
+	       op2(w, "add", w->x, num(w, 5)));
 	SAME(op2(w, "clamp_min", num(w, -3), num(w, 0)), num(w, 0));
 	SAME(op2(w, "clamp_max", num(w, -3), num(w, 0)), num(w, -3));
 	TermId nan = op2(w, "clamp_min", w->x, num(w, NAN));
