@@ -172,6 +172,20 @@ void frames_graphs(const ProgramFrames *f, Sym name, Sym process, Arena *a, Grap
 		VEC_PUSH(a, out, ((GraphId){i}));
 }
 
+GraphId frames_called_graph(const ProgramFrames *f, FrameRef caller, const LinkEvent *call)
+{
+	GraphId found = {0};
+	if (call->callee != CALLEE_GRAPH)
+		return found;
+	for (uint32_t i = map_get(&f->graphs, graph_key(call->name, frame_at(f, caller)->process)); i; i = f->next_graph[i]) {
+		const Graph *g = f->p->graphs.v[i];
+		bool fits = call->starred || g->inputs.n == call->nargs;
+		if (fits && !g->printing_of.i && (!found.i || f->p->graphs.v[found.i]->superseded))
+			found = (GraphId){i};
+	}
+	return found;
+}
+
 /* ---- resume frames ---- */
 
 Str frame_function(const ProgramFrames *f, FrameRef frame)

@@ -52,6 +52,10 @@ ProgramFrames *frames_link(Program *p, const LinkLimits *limits, Arena *keep, Ar
 
 /* Graphs with exactly this name, printed by this process, in order of printing; printings and attempts included. */
 void frames_graphs(const ProgramFrames *f, Sym name, Sym process, Arena *a, GraphIds *out);
+/* The graph that a call of frame `caller` runs: of its name and process, no further printing of another, with as many
+ * inputs as the call has arguments (2.6 prints a graph before unused inputs are taken out, under the same name). 0: none
+ * fits, the call is not linked. */
+GraphId frames_called_graph(const ProgramFrames *f, FrameRef caller, const LinkEvent *call);
 /* Frames that a resume call of frame `caller` may lead to: ORIGINAL records, best fits alone, in the order of the log.
  * Several are recompiles. None: an arm that never ran, or nested frames, which have no record. */
 ResumeFit frame_resume_candidates(const ProgramFrames *f, FrameRef caller, const LinkEvent *call, Arena *a, FrameRefs *out);

@@ -36,8 +36,17 @@ static void leave_handler(Machine *m, MachineBlock b)
 	m->sp = b.depth;
 }
 
+/* A manager that cannot be entered is not left: its block begins behind the call of __enter__. */
+static void drop_unentered(Machine *m)
+{
+	const Ins *i = machine_ins(m);
+	if (i->row->act == ACT_WITH && m->blocks.n && m->blocks.v[m->blocks.n - 1].target == i->target)
+		m->blocks.n--;
+}
+
 static void unwind_blocks(Machine *m, Value exception)
 {
+	drop_unentered(m);
 	while (m->blocks.n) {
 		MachineBlock b = m->blocks.v[--m->blocks.n];
 		if (b.target != INS_NONE) {

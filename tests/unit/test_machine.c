@@ -30,6 +30,7 @@ typedef struct World {
 	bool later;        /* calls of `call` are for the driver */
 	bool fails;        /* `call` raises */
 	bool swallow;      /* what __exit__ says of an exception */
+	bool no_entry;     /* __enter__ raises */
 } World;
 
 static Value add_val(World *w, Val v)
@@ -216,8 +217,11 @@ static Value call(void *ctx, Machine *m, const MachineCall *c)
 {
 	World *w = ctx;
 	Str name = val(w, c->fn)->name;
-	if (str_eq(name, S("__enter__")))
+	if (str_eq(name, S("__enter__"))) {
+		if (w->no_entry)
+			machine_raise(m, c->fn);
 		return num(w, 42);
+	}
 	buf_printf(&w->log, "%s" STR_FMT "(", w->log.n ? " " : "", STR_ARG(name));
 	for (uint32_t i = 0; i < c->n; i++)
 		if (val(w, c->args[i])->kind == K_INT)
@@ -364,6 +368,11 @@ static void context_managers(void **state)
 		machine_of(&w, &m, i, args, 2);
 		assert_int_equal(machine_run(&m, 1000), MS_RAISE);
 		log_is(&w, "__exit__(E,E,E)");
+		w.no_entry = true;
+		machine_of(&w, &m, i, args, 2);
+		assert_int_equal(machine_run(&m, 1000), MS_RAISE);
+		log_is(&w, "");
+		w.no_entry = false;
 	}
 }
 
