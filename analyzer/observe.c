@@ -8,6 +8,7 @@ typedef struct Observe {
 	const Config *cfg;
 	const Graph *g;
 	const Summary *s;
+	const GraphVerdicts *v;
 	ContractName contract;
 	unsigned keeps;
 } Observe;
@@ -160,7 +161,24 @@ static bool through_unread(const Observe *o, const Hop *chain, uint32_t n, NodeI
 	return by.i && graph_node(o->g, by)->kind == NK_UNREAD;
 }
 
-static Severity severity(const Observe *o, Tri certainty, Keep keep, bool blocks_replay, bool unread, bool *quiet)
+/* What a boundary's verdict is; without frames in the dump it cannot be told. */
+static const Verdict *verdict_of(const Observe *o, int32_t output, int32_t input)
+{
+	static const Verdict unknown = {.observable = OBS_UNKNOWN};
+	const Verdict *all = !o->v ? NULL : output >= 0 ? o->v->outputs : o->v->inputs;
+	int32_t i = output >= 0 ? output : input;
+	return all && i >= 0 && all[i].observable != OBS_NONE ? &all[i] : &unknown;
+}
+
+/* By the tables of the design. Where frames are shown and hidden code decides, what is only perhaps an alias is a note. */
+static Severity plain_severity(const Observe *o, Tri certainty, const Verdict *v, bool kept)
+{
+	Severity s = observe_severity(certainty, v->observable, kept);
+	bool shown = o->v && o->v->outputs;
+	return s == SEV_WARNING && certainty == TRI_MAY && v->observable == OBS_UNKNOWN && shown ? SEV_NOTE : s;
+}
+
+static Severity severity(const Observe *o, Tri certainty, const Verdict *v, Keep keep, bool blocks_replay, bool unread, bool *quiet)
 {
 	*quiet = false;
 	if (unread)
@@ -170,15 +188,15 @@ static Severity severity(const Observe *o, Tri certainty, Keep keep, bool blocks
 	if (o->contract == CONTRACT_CUDAGRAPHS && blocks_replay)
 		return SEV_WARNING;
 	bool kept = o->keeps & keep;
-	Severity s = observe_severity(certainty, OBS_UNKNOWN, kept);
-	*quiet = kept && observe_severity(certainty, OBS_UNKNOWN, false) > SEV_NOTE;
+	Severity s = plain_severity(o, certainty, v, kept);
+	*quiet = kept && plain_severity(o, certainty, v, false) > SEV_NOTE;
 	return s;
 }
 
-static void certainty_of(Finding *f, Tri certainty, Str condition)
+static void certainty_of(Finding *f, Tri certainty, Str condition, const Verdict *v)
 {
 	f->certainty = certainty;
-	f->observable = OBS_UNKNOWN;
+	f->observable = v->observable;
 	if (certainty == TRI_MAY)
 		f->condition = condition.n ? condition : S("an operator that copies only sometimes does not copy");
 }
@@ -200,6 +218,18 @@ static Span alias_span(const Observe *o, const OutputSummary *s, uint32_t j)
 	return id.i ? node_span(o->g, id) : output_span(o, j);
 }
 
+/* Where the cut would be noticed. */
+static void verdict_steps(Observe *o, Finding *f, const Verdict *v)
+{
+	for (uint32_t i = 0; i < v->nsteps; i++) {
+		const NoticeStep *s = &v->steps[i];
+		if (s->where.file.i)
+			diag_stepf(o->d, f, s->role, s->where, "`" STR_FMT "` %s", STR_ARG(s->what),
+			           s->role == ROLE_WRITE ? "writes that memory afterwards" : "reads it through another holder");
+	}
+	diag_var(o->d, f, S("why"), v->why);
+}
+
 static void boundary_step(Observe *o, Finding *f, uint32_t j)
 {
 	diag_stepf(o->d, f, ROLE_BOUNDARY, output_span(o, j), "output %u leaves the graph", j);
@@ -208,7 +238,8 @@ static void boundary_step(Observe *o, Finding *f, uint32_t j)
 static void output_aliases_input(Observe *o, uint32_t j, const OutputSummary *s)
 {
 	bool attr = s->kind == ALIAS_VIEW_OF_ATTR, may = s->certainty == TRI_MAY, quiet;
-	Severity sev = severity(o, s->certainty, KEEP_OUTPUT_INPUT, !attr, through_unread(o, s->chain, s->nchain, s->node),
+	const Verdict *v = verdict_of(o, (int32_t)j, -1);
+	Severity sev = severity(o, s->certainty, v, KEEP_OUTPUT_INPUT, !attr, through_unread(o, s->chain, s->nchain, s->node),
 	                        &quiet);
 	if (sev == SEV_NONE)
 		return;
@@ -220,19 +251,21 @@ static void output_aliases_input(Observe *o, uint32_t j, const OutputSummary *s)
 	f->attribute = attr ? str_printf(o->d->a, "self." STR_FMT, STR_ARG(name_of(o, s->attribute))) : (Str){0};
 	f->contracts = contracts_of(KEEP_OUTPUT_INPUT, !attr);
 	f->quiet_by_contract = quiet;
-	certainty_of(f, s->certainty, s->condition);
+	certainty_of(f, s->certainty, s->condition, v);
 	diag_var(o->d, f, S("output_name"), s->node.i ? node_name(o, s->node) : (Str){0});
 	if (f->input >= 0)
 		diag_var(o->d, f, S("input_name"), node_name(o, o->g->inputs.v[f->input]));
 	diag_var(o->d, f, S("through"), through(o, s->chain, s->nchain));
 	chain_steps(o, f, s->chain, s->nchain);
 	boundary_step(o, f, j);
+	verdict_steps(o, f, v);
 }
 
 static void outputs_share(Observe *o, uint32_t j, const OutputSummary *s)
 {
 	bool may = s->certainty == TRI_MAY, quiet;
-	Severity sev = severity(o, s->certainty, KEEP_OUTPUT_OUTPUT, false, through_unread(o, s->chain, s->nchain, s->node),
+	const Verdict *v = verdict_of(o, (int32_t)j, -1);
+	Severity sev = severity(o, s->certainty, v, KEEP_OUTPUT_OUTPUT, false, through_unread(o, s->chain, s->nchain, s->node),
 	                        &quiet);
 	if (sev == SEV_NONE || !s->nof)
 		return;
@@ -242,7 +275,7 @@ static void outputs_share(Observe *o, uint32_t j, const OutputSummary *s)
 	f->other_output = (int32_t)s->of[0];
 	f->contracts = contracts_of(KEEP_OUTPUT_OUTPUT, false);
 	f->quiet_by_contract = quiet;
-	certainty_of(f, s->certainty, s->condition);
+	certainty_of(f, s->certainty, s->condition, v);
 	const OutputSummary *p = &o->s->outputs[s->of[0]];
 	diag_var(o->d, f, S("output_name"), s->node.i ? node_name(o, s->node) : (Str){0});
 	diag_var(o->d, f, S("partner_name"), p->node.i ? node_name(o, p->node) : (Str){0});
@@ -250,6 +283,7 @@ static void outputs_share(Observe *o, uint32_t j, const OutputSummary *s)
 	chain_steps(o, f, s->chain, s->nchain);
 	boundary_step(o, f, j);
 	diag_stepf(o->d, f, ROLE_BOUNDARY, output_span(o, s->of[0]), "output %u leaves the graph in the same memory", s->of[0]);
+	verdict_steps(o, f, v);
 }
 
 static void observe_outputs(Observe *o)
@@ -284,7 +318,8 @@ static void written(Observe *o, const InputSummary *in, bool metadata, int32_t i
 	if (certainty == TRI_NO || !w)
 		return;
 	bool quiet;
-	Severity sev = severity(o, certainty, KEEP_INPUT_WRITES, !attr.i, through_unread(o, w->chain, w->nchain, w->node), &quiet);
+	const Verdict *v = verdict_of(o, -1, input);
+	Severity sev = severity(o, certainty, v, KEEP_INPUT_WRITES, !attr.i, through_unread(o, w->chain, w->nchain, w->node), &quiet);
 	if (sev == SEV_NONE)
 		return;
 	Finding *f = finding(o, metadata ? S("GL104") : S("GL103"), sev, node_span(o->g, w->node), w->node);
@@ -293,7 +328,7 @@ static void written(Observe *o, const InputSummary *in, bool metadata, int32_t i
 	f->attribute = attr.i ? str_printf(o->d->a, "self." STR_FMT, STR_ARG(name_of(o, attr))) : (Str){0};
 	f->contracts = contracts_of(KEEP_INPUT_WRITES, true);
 	f->quiet_by_contract = quiet;
-	certainty_of(f, certainty, w->condition);
+	certainty_of(f, certainty, w->condition, v);
 	if (input >= 0)
 		diag_var(o->d, f, S("input_name"), node_name(o, o->g->inputs.v[input]));
 	diag_var(o->d, f, S("through"), through(o, w->chain, w->nchain));
@@ -305,6 +340,7 @@ static void written(Observe *o, const InputSummary *in, bool metadata, int32_t i
 	diag_stepf(o->d, f, ROLE_WRITE, node_span(o->g, w->node), "`" STR_FMT "` %s it%s" STR_FMT,
 	           STR_ARG(operator_text(o, graph_node(o->g, w->node))), metadata ? "changes sizes, strides or storage of" : "writes",
 	           w->condition.n ? " if " : "", STR_ARG(w->condition));
+	verdict_steps(o, f, v);
 }
 
 static void observe_writes(Observe *o)
@@ -347,9 +383,9 @@ static bool is_boundary(const Observe *o)
 }
 
 void observe_graph(Diags *d, const Program *p, const Sources *src, const Config *cfg, const Graph *g, const Summary *s,
-                   bool captured_by_2x)
+                   const GraphVerdicts *v, bool captured_by_2x)
 {
-	Observe o = {.d = d, .p = p, .src = src, .cfg = cfg, .g = g, .s = s,
+	Observe o = {.d = d, .p = p, .src = src, .cfg = cfg, .g = g, .s = s, .v = v,
 	             .contract = contract_of(&cfg->contract, captured_by_2x),
 	             .keeps = contract_keeps(&cfg->contract, captured_by_2x)};
 	if (is_boundary(&o)) {

@@ -12,6 +12,7 @@ void tables_init(Tables *t)
 	names_init(&t->names, &t->a);
 	t->facts = facts_builtin(&t->a, &t->names);
 	t->shapes = shapes_builtin(&t->a, &t->names);
+	t->sem = sem_table_builtin(&t->a, &t->names);
 	t->rules = rules_builtin(&t->a);
 }
 
@@ -49,6 +50,8 @@ void run_init(Run *r, Tables *t, const Config *cfg)
 	t->a.budget = &r->budget;
 	r->a = arena_new(&r->budget);
 	r->scratch = arena_new(&r->budget);
+	for (uint32_t i = 0; i < 4; i++)
+		r->sim[i] = arena_new(&r->budget);
 	sources_init(&r->sources, &r->a);
 	artifacts_init(&r->artifacts, &r->a);
 	program_init(&r->program, &r->a, &t->names);
@@ -176,13 +179,41 @@ static void alias(Run *r)
 		dump_alias(r);
 }
 
+enum {
+	SIM_STEPS = 400000,       /* of one run of a program: more than any captured program of the corpus takes */
+	SIM_STEPS_ALL = 3000000,  /* of all runs, and so many more for each node and instruction: the whole stays linear */
+	SIM_STEPS_EACH = 60
+};
+
+static uint64_t steps_of_all_runs(const Program *p)
+{
+	uint64_t size = 0;
+	for (uint32_t i = 1; i < p->graphs.n; i++)
+		size += p->graphs.v[i]->nodes.n;
+	for (uint32_t i = 0; i < p->frames.n; i++)
+		size += p->frames.v[i].code ? p->frames.v[i].code->n : 0;
+	return SIM_STEPS_ALL + SIM_STEPS_EACH * size;
+}
+
+static void judge(Run *r)
+{
+	uint64_t left = steps_of_all_runs(&r->program);
+	VerdictCtx c = {.p = &r->program, .t = r->types, .f = r->tables->facts, .shapes = r->tables->shapes,
+	                .sem = r->tables->sem, .types = (const NodeTypes *const *)r->node_types, .summaries = (const Summary *const *)r->summaries,
+	                .names = &r->tables->names, .keep = &r->a, .a = &r->sim[0], .scratch = &r->sim[1], .inner = &r->sim[2],
+	                .runs = &r->sim[3], .max_steps = SIM_STEPS, .steps_left = &left};
+	crash_note("verdict", NULL, 0);
+	r->verdicts = verdict_program(&c);
+}
+
 static void observe(Run *r)
 {
 	const Program *p = &r->program;
 	for (uint32_t i = 1; i < p->graphs.n; i++) {
 		const Graph *g = p->graphs.v[i];
 		if (r->summaries[i] && !g->superseded)
-			observe_graph(&r->diags, p, &r->sources, r->cfg, g, r->summaries[i], link_captured_by_2x(p, g));
+			observe_graph(&r->diags, p, &r->sources, r->cfg, g, r->summaries[i], &r->verdicts[i],
+			              link_captured_by_2x(p, g));
 	}
 	for (uint32_t i = 0; i < r->diags.v.n; i++)
 		r->quiet_by_contract += r->diags.v.v[i].quiet_by_contract;
@@ -203,6 +234,7 @@ void run_analyse(Run *r)
 	frames(r);
 	infer(r);
 	alias(r);
+	judge(r);
 	observe(r);
 	rules_render(r->tables->rules, &r->diags);
 	diags_sort(&r->diags);
@@ -214,6 +246,8 @@ void run_free(Run *r)
 {
 	reader_free(&r->reader);
 	r->tables->a.budget = NULL;
+	for (uint32_t i = 0; i < 4; i++)
+		arena_free(&r->sim[i]);
 	arena_free(&r->scratch);
 	arena_free(&r->a);
 }

@@ -15,6 +15,7 @@
 #include "split.h"
 #include "read.h"
 #include "alias.h"
+#include "verdict.h"
 #include "read_meta.h"
 #include "rules.h"
 #include "frame_graph.h"
@@ -25,6 +26,7 @@ typedef struct Tables {
 	Names names;
 	Facts *facts;
 	Shapes *shapes;
+	const SemTable *sem;
 	Rules *rules;
 } Tables;
 
@@ -45,6 +47,8 @@ typedef struct Run {
 	NodeTypes **node_types; /* by GraphId */
 	Summary **summaries;    /* by GraphId */
 	VEC(AotMeta) metas;     /* what AOTAutograd says of its graphs, in order of printing */
+	GraphVerdicts *verdicts; /* by GraphId */
+	Arena sim[4];           /* working memory of verdicts */
 	Diags diags;
 	unsigned dump;          /* DumpPass bits */
 	Buf dump_out;

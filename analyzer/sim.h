@@ -15,6 +15,7 @@
 #include "bytecode.h"
 #include "machine.h"
 #include "term.h"
+#include "sem.h"
 #include "alias.h"
 
 /* A value of the heap; what the machine moves. 0 is none. */
@@ -164,6 +165,7 @@ typedef struct Sim {
 	Types *t;
 	Facts *f;
 	const Shapes *shapes;
+	const SemTable *sem;
 	const NodeTypes *const *types;   /* by GraphId */
 	const Summary *const *summaries; /* by GraphId */
 	Names *names;
@@ -239,6 +241,8 @@ void sim_write_whole(Sim *s, Ref tensor, TermId term);
 /* A view: element k is element map[k] of base, sizes of `type`; map NULL: not known which (large, or not understood):
  * then `way` names how it was made. */
 Ref sim_view(Sim *s, Ref base, TypeId type, const uint32_t *map, uint64_t way);
+/* A view whose elements are those of the store given. */
+Ref sim_view_of_store(Sim *s, Ref base, TypeId type, const uint32_t *idx, uint32_t n);
 /* Concrete sizes under the symbols of the graph that runs; false when one is unknown or there are too many. */
 bool sim_sizes(Sim *s, TypeId type, int64_t *size, int64_t *stride, bool *strided, uint32_t *ndim);
 static inline SimTensor *sim_tensor_of(Sim *s, Ref r) { return &s->tensors.v[sim_obj(s, r)->tensor]; }

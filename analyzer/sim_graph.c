@@ -74,6 +74,9 @@ static bool tensor_operand(GraphRun *r, Ref v, SemTensor *out)
 	if (!t->sized || t->ndim > SEM_MAX_DIMS)
 		return false;
 	memcpy(out->size, t->size, sizeof out->size);
+	memcpy(out->stride, t->stride, sizeof out->stride);
+	out->has_stride = t->placed;
+	out->offset = t->offset;
 	if (!sim_elements(s, v, &out->e))
 		return false;
 	out->numel = t->numel;
@@ -119,7 +122,7 @@ static SemCall sem_call(GraphRun *r)
 	const Node *n = graph_node(r->g, r->node);
 	return (SemCall){.p = r->p, .g = r->g, .node = r->node, .facts = r->s->f,
 	                 .fact = n->callee == CALLEE_MODULE ? NULL : facts_find(r->s->f, (Callee)n->callee, target_of(r, n), r->g->torch),
-	                 .terms = r->s->terms, .tensor = sem_tensor, .number = sem_number, .ctx = r,
+	                 .table = r->s->sem, .terms = r->s->terms, .tensor = sem_tensor, .number = sem_number, .ctx = r,
 	                 .site = mix(r->site, r->node.i), .scratch = r->s->scratch};
 }
 
@@ -247,6 +250,7 @@ static Ref new_result(GraphRun *r, int member)
 		numel = numel > SIM_SMALL || (uint64_t)size[d] > SIM_SMALL ? (size[d] ? SIM_SMALL + 1 : 0) : numel * (uint64_t)size[d];
 	if (sized && numel <= SIM_SMALL) {
 		SemCall c = sem_call(r);
+		c.dtype = type_get(s->t, type)->dtype;
 		TermId *e = NEW_N(s->scratch, TermId, numel + 1);
 		sem_apply(&c, member, size, ndim, (uint32_t)numel, e);
 		return sim_new_tensor(s, type, e, origin);
@@ -271,6 +275,41 @@ static Ref source_value(GraphRun *r, NodeId from, int member)
 	return 0;
 }
 
+/* as_strided: elements by their place in the storage, whatever the argument's own place was. */
+static Ref strided_result(GraphRun *r, const SemCall *c, Ref base, TypeId type)
+{
+	Sim *s = r->s;
+	SimTensor b = *sim_tensor_of(s, base);
+	int64_t size[SIM_DIMS], stride[SIM_DIMS], offset = b.offset;
+	uint32_t ndim = 0;
+	bool has_offset = false;
+	if (!sem_strided(c, size, stride, &ndim, &offset, &has_offset))
+		return 0;
+	if (!has_offset)
+		offset = b.offset;
+	uint64_t numel = 1;
+	for (uint32_t d = 0; d < ndim; d++)
+		numel = size[d] < 0 || stride[d] < 0 || size[d] > SIM_SMALL || numel > SIM_SMALL ? SIM_SMALL + 1 : numel * (uint64_t)size[d];
+	if (numel > SIM_SMALL || offset < 0)
+		return 0;
+	uint32_t *idx = NEW_N(s->scratch, uint32_t, numel + 1), n = s->stores.v[b.store].n;
+	int64_t at[SIM_DIMS] = {0};
+	for (uint64_t k = 0; k < numel; k++) {
+		int64_t i = offset;
+		for (uint32_t d = 0; d < ndim; d++)
+			i += at[d] * (stride[d] < (1 << 30) ? stride[d] : 0);
+		if (i >= n)
+			return 0;
+		idx[k] = (uint32_t)i;
+		for (uint32_t d = ndim; d-- > 0;) {
+			if (++at[d] < size[d])
+				break;
+			at[d] = 0;
+		}
+	}
+	return sim_view_of_store(s, base, type, idx, (uint32_t)numel);
+}
+
 static Ref view_result(GraphRun *r, Ref base, int member)
 {
 	Sim *s = r->s;
@@ -285,6 +324,9 @@ static Ref view_result(GraphRun *r, Ref base, int member)
 		SemCall c = sem_call(r);
 		const Arg *source;
 		uint32_t *map = NEW_N(s->scratch, uint32_t, numel + 1);
+		Ref strided = strided_result(r, &c, base, type);
+		if (strided)
+			return strided;
 		if (numel <= SIM_SMALL && sem_move(&c, member, size, ndim, (uint32_t)numel, &source, map))
 			return sim_view(s, base, type, map, 0);
 	}
@@ -985,7 +1027,7 @@ Ref sim_item(Sim *s, Ref tensor)
 	SemTensor x = {0};
 	GraphRun r = {.s = s};
 	if (tensor_operand(&r, tensor, &x) && x.numel == 1) {
-		SemCall c = {.terms = s->terms, .scratch = s->scratch};
+		SemCall c = {.terms = s->terms, .table = s->sem, .scratch = s->scratch};
 		return sim_number(s, sem_item(&c, &x));
 	}
 	TermId content = sim_content(s, tensor);

@@ -179,6 +179,19 @@ Ref sim_view(Sim *s, Ref base, TypeId type, const uint32_t *map, uint64_t way)
 	return tensor_new(s, t);
 }
 
+Ref sim_view_of_store(Sim *s, Ref base, TypeId type, const uint32_t *idx, uint32_t n)
+{
+	SimTensor b = *sim_tensor_of(s, base), t = {0};
+	shape_tensor(s, &t, type);
+	t.store = b.store;
+	t.needs_grad = b.needs_grad;
+	t.numel = n;
+	t.idx = NEW_N(s->a, uint32_t, n + 1);
+	memcpy(t.idx, idx, n * sizeof *idx);
+	t.offset = n ? idx[0] : b.offset;
+	return tensor_new(s, t);
+}
+
 Ref sim_clone(Sim *s, Ref r)
 {
 	SimTensor t = *sim_tensor_of(s, r);

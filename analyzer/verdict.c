@@ -261,7 +261,7 @@ static void judge_process(const VerdictCtx *c, FileId file, Sym process, GraphVe
 	Judge *j = NEW(c->runs, Judge);
 	j->c = c;
 	j->entries = entries_of(p, file, process, c->runs);
-	j->base = (Sim){.p = p, .t = c->t, .f = c->f, .shapes = c->shapes, .types = c->types, .summaries = c->summaries,
+	j->base = (Sim){.p = p, .t = c->t, .f = c->f, .shapes = c->shapes, .sem = c->sem, .types = c->types, .summaries = c->summaries,
 	                .names = c->names, .a = c->a, .scratch = c->scratch, .inner = c->inner, .max_steps = c->max_steps};
 	j->base.terms = terms_new(c->runs, c->names, MAX_TERMS);
 	if (j->entries.v.n)

@@ -13,6 +13,8 @@
 #include "facts.h"
 #include "shapes.h"
 #include "infer.h"
+#include "term.h"
+#include "sem.h"
 #include "alias.h"
 
 /* A step of the way from the cut to where it is noticed. */
@@ -48,6 +50,7 @@ typedef struct VerdictCtx {
 	Types *t;
 	Facts *f;
 	const Shapes *shapes;
+	const SemTable *sem;
 	const NodeTypes *const *types;
 	const Summary *const *summaries;
 	Names *names;
