@@ -28,6 +28,15 @@ static void member_str(Out *o, Str key, Str value)
 	json_str(&o->j, value);
 }
 
+/* A value that the analysis gave by name; empty when it gave none. */
+static Str finding_var(const Finding *f, Str name)
+{
+	for (uint32_t i = 0; i < f->vars.n; i++)
+		if (str_eq(f->vars.v[i].name, name))
+			return f->vars.v[i].value;
+	return (Str){0};
+}
+
 static void member_or_null(Out *o, Str key, Str value)
 {
 	json_key(&o->j, key);
@@ -150,6 +159,7 @@ static void add_finding(Out *o, const Finding *f)
 	member_or_null(o, S("certainty"), certainty_name(f->certainty));
 	member_or_null(o, S("condition"), f->condition);
 	member_or_null(o, S("observable"), observable_name(f->observable));
+	member_or_null(o, S("why"), finding_var(f, S("why")));
 	add_contracts(o, f->contracts);
 	member_index(o, S("other_output"), f->other_output);
 	member_or_null(o, S("suggestion"), f->suggestion);
