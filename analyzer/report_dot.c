@@ -1,7 +1,264 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ * The linked program for Graphviz: a cluster for each frame, a table of inputs and outputs for each graph. What shares
+ * memory, within a graph or on the way to the next one, has one colour; where the program would notice a copy, a red border. */
 #include "report.h"
 
-void report_graph_dot(const Run *r, const ReportOptions *o, Buf *out)
+#include "report_common.h"
+#include "report_flow.h"
+#include "utf8.h"
+
+typedef struct Out {
+	const Run *r;
+	Buf *out;
+	Arena a, scratch;
+	bool *run;        /* by frame */
+	bool *drawn;      /* by GraphId */
+	uint32_t *first;  /* by GraphId: first of its values; inputs, then outputs */
+	uint32_t *root;   /* by value: another one of its memory, itself at last */
+	uint32_t *color;  /* by value that is its own root: colour from 1; 0: nothing else has its memory */
+	uint32_t nvalues, ncolors;
+} Out;
+
+static Str name_of(const Out *o, Sym s)
 {
-	(void)r, (void)o, (void)out;
+	return sym_str(o->r->program.names, s);
+}
+
+/* ---- labels ---- */
+
+enum { LABEL_MOST = 40 };
+
+/* Text within an HTML-like label. Graphviz reads UTF-8; what is no text is escaped first. */
+static void label(Out *o, Str s)
+{
+	Str head = utf8_head(s, LABEL_MOST);
+	for (uint32_t at = 0, n; at < head.n; at += n) {
+		Str one = str_sub(head, at, at + 1);
+		if (str_eq(one, S("&")) || str_eq(one, S("<")) || str_eq(one, S(">")) || str_eq(one, S("\""))) {
+			buf_printf(o->out, "&#%u;", (unsigned)(unsigned char)one.p[0]);
+			n = 1;
+		} else {
+			report_put(o->out, head, at, &n, true);
+		}
+	}
+	if (head.n < s.n)
+		buf_add(o->out, S("..."));
+}
+
+static Str node_name(const Out *o, const Graph *g, NodeId id)
+{
+	const Node *n = graph_node(g, id);
+	return name_of(o, n->name.i ? n->name : n->target);
+}
+
+/* ---- memory ---- */
+
+static uint32_t find(Out *o, uint32_t v)
+{
+	while (o->root[v] != v) {
+		o->root[v] = o->root[o->root[v]];
+		v = o->root[v];
+	}
+	return v;
+}
+
+static void join(Out *o, uint32_t a, uint32_t b)
+{
+	a = find(o, a);
+	b = find(o, b);
+	o->root[a > b ? a : b] = a > b ? b : a;
+}
+
+static uint32_t in_value(const Out *o, const Graph *g, uint32_t i)
+{
+	return o->first[g->id.i] + i;
+}
+
+static uint32_t out_value(const Out *o, const Graph *g, uint32_t j)
+{
+	return o->first[g->id.i] + g->inputs.n + j;
+}
+
+static void number_values(Out *o)
+{
+	const Program *p = &o->r->program;
+	o->first = NEW_N(&o->a, uint32_t, p->graphs.n + 1);
+	for (uint32_t i = 1; i < p->graphs.n; i++) {
+		o->first[i] = o->nvalues;
+		if (report_graph_captured(p, p->graphs.v[i]))
+			o->nvalues += p->graphs.v[i]->inputs.n + p->graphs.v[i]->outputs.n;
+	}
+	o->root = NEW_N(&o->a, uint32_t, o->nvalues + 1);
+	o->color = NEW_N(&o->a, uint32_t, o->nvalues + 1);
+	for (uint32_t i = 0; i < o->nvalues; i++)
+		o->root[i] = i;
+}
+
+static void join_graph(Out *o, const Graph *g, bool *shared)
+{
+	const Summary *s = o->r->summaries ? o->r->summaries[g->id.i] : NULL;
+	const GraphVerdicts *v = report_verdicts(o->r, g);
+	for (uint32_t j = 0; s && j < g->outputs.n; j++) {
+		AliasKind k = s->outputs[j].kind;
+		bool input = k == ALIAS_INPUT || k == ALIAS_VIEW_OF_INPUT, other = k == ALIAS_OUTPUT || k == ALIAS_VIEW_OF_OUTPUT;
+		for (uint32_t i = 0; (input || other) && i < s->outputs[j].nof; i++) {
+			uint32_t of = s->outputs[j].of[i];
+			join(o, out_value(o, g, j), input ? in_value(o, g, of) : out_value(o, g, of));
+			shared[out_value(o, g, j)] = true;
+		}
+	}
+	for (uint32_t i = 0; v && i < v->flows.n; i++) {
+		const Graph *to = graph_get(&o->r->program, v->flows.v[i].to);
+		if (to && report_graph_captured(&o->r->program, to) && v->flows.v[i].input < to->inputs.n)
+			join(o, out_value(o, g, v->flows.v[i].output), in_value(o, to, v->flows.v[i].input));
+	}
+}
+
+/* A value that only moves on from one graph to the next needs no colour; one that is shared within a graph does. */
+static void color_memory(Out *o)
+{
+	const Program *p = &o->r->program;
+	bool *shared = NEW_N(&o->a, bool, o->nvalues + 1);
+	for (uint32_t i = 1; i < p->graphs.n; i++)
+		if (report_graph_captured(p, p->graphs.v[i]))
+			join_graph(o, p->graphs.v[i], shared);
+	for (uint32_t v = 0; v < o->nvalues; v++)
+		if (shared[v] && !o->color[find(o, v)])
+			o->color[find(o, v)] = ++o->ncolors;
+}
+
+/* Hues that lie apart, as far as they can. */
+static void add_color(Out *o, uint32_t value)
+{
+	uint32_t c = o->color[find(o, value)];
+	if (c)
+		buf_printf(o->out, " BGCOLOR=\"0.%03u 0.%u 0.95\"", (unsigned)((uint64_t)c * 618 % 1000), c % 2 ? 45u : 25u);
+}
+
+/* ---- graphs ---- */
+
+static void begin_cell(Out *o, char side, uint32_t i, uint32_t value, Str name, bool noticed)
+{
+	buf_printf(o->out, "<TR><TD PORT=\"%c%u\"%s", side, (unsigned)i, noticed ? " COLOR=\"red\"" : "");
+	add_color(o, value);
+	buf_printf(o->out, ">%s %u ", side == 'i' ? "in" : "out", (unsigned)i);
+	label(o, name);
+}
+
+static void end_cell(Out *o)
+{
+	buf_add(o->out, S("</TD></TR>"));
+}
+
+static void input(Out *o, const Graph *g, uint32_t i, const InputSummary *s)
+{
+	Tri written = s ? tri_or(s->data, s->metadata) : TRI_MAY;
+	bool noticed = written != TRI_NO && report_noticed_input(o->r, g, i) == OBS_YES;
+	begin_cell(o, 'i', i, in_value(o, g, i), node_name(o, g, g->inputs.v[i]), noticed);
+	if (written != TRI_NO)
+		buf_add(o->out, written == TRI_MUST ? S(" (written)") : S(" (perhaps written)"));
+	end_cell(o);
+}
+
+static void output(Out *o, const Graph *g, uint32_t j, const OutputSummary *s)
+{
+	const Arg *arg = &g->outputs.v[j].arg;
+	AliasKind k = s ? s->kind : ALIAS_UNKNOWN;
+	bool object = k == ALIAS_INPUT || k == ALIAS_OUTPUT, in = k == ALIAS_INPUT || k == ALIAS_VIEW_OF_INPUT;
+	bool shares = object || in || k == ALIAS_VIEW_OF_OUTPUT || k == ALIAS_VIEW_OF_ATTR;
+	bool noticed = shares && report_noticed_output(o->r, g, j) == OBS_YES;
+	begin_cell(o, 'o', j, out_value(o, g, j), arg->kind == AR_NODE ? node_name(o, g, arg->u.node) : (Str){0}, noticed);
+	if (shares) {
+		bool may = s->certainty == TRI_MAY;
+		buf_printf(o->out, " (%s ", object ? may ? "may be" : "is" : may ? "may share" : "shares");
+		if (k == ALIAS_VIEW_OF_ATTR) {
+			buf_add(o->out, S("self."));
+			label(o, name_of(o, s->attribute));
+		}
+		for (uint32_t i = 0; k != ALIAS_VIEW_OF_ATTR && i < s->nof; i++)
+			buf_printf(o->out, "%s%s %u", i ? ", " : "", in ? "in" : "out", (unsigned)s->of[i]);
+		buf_char(o->out, ')');
+	}
+	end_cell(o);
+}
+
+static void graph(Out *o, const Graph *g, const char *indent)
+{
+	const Summary *s = o->r->summaries ? o->r->summaries[g->id.i] : NULL;
+	if (o->drawn[g->id.i])
+		return;
+	o->drawn[g->id.i] = true;
+	buf_printf(o->out, "%sg%u [label=<<TABLE BORDER=\"0\" CELLBORDER=\"1\" CELLSPACING=\"0\"><TR><TD><B>", indent,
+	           (unsigned)g->id.i);
+	label(o, name_of(o, g->name));
+	buf_printf(o->out, "</B><BR/>%u operators</TD></TR>", (unsigned)report_operators(g));
+	for (uint32_t i = 0; i < g->inputs.n; i++)
+		input(o, g, i, s ? &s->inputs[i] : NULL);
+	for (uint32_t j = 0; j < g->outputs.n; j++)
+		output(o, g, j, s ? &s->outputs[j] : NULL);
+	buf_add(o->out, S("</TABLE>>];\n"));
+}
+
+static void flow_edges(Out *o, const Graph *g)
+{
+	const GraphVerdicts *v = report_verdicts(o->r, g);
+	for (uint32_t i = 0; v && i < v->flows.n; i++) {
+		const GraphFlow *f = &v->flows.v[i];
+		const Graph *to = graph_get(&o->r->program, f->to);
+		if (to && o->drawn[to->id.i])
+			buf_printf(o->out, "\tg%u:o%u -> g%u:i%u%s;\n", (unsigned)g->id.i, (unsigned)f->output, (unsigned)to->id.i,
+			           (unsigned)f->input, f->same ? "" : " [style=dashed]");
+	}
+}
+
+/* ---- frames ---- */
+
+static void frame(Out *o, FrameRef ref)
+{
+	const Frame *f = &o->r->program.frames.v[ref - 1];
+	FrameCalls calls = {0};
+	ArenaMark mark = arena_mark(&o->scratch);
+	report_frame_calls(o->r, ref, &o->scratch, &calls);
+	buf_printf(o->out, "\tsubgraph cluster_%u {\n\t\tlabel=<", (unsigned)ref);
+	label(o, name_of(o, f->name));
+	if (!sym_none(f->compile_id)) {
+		buf_add(o->out, S(" &#91;"));
+		label(o, name_of(o, f->compile_id));
+		buf_add(o->out, S("&#93;"));
+	}
+	buf_printf(o->out, ">;\n\t\tstyle=%s;\n\t\tf%u [shape=point, style=invis];\n", f->modified ? "rounded" : "\"rounded,dashed\"",
+	           (unsigned)ref);
+	for (uint32_t i = 0; i < calls.n; i++)
+		if (calls.v[i].graph.i)
+			graph(o, graph_get(&o->r->program, calls.v[i].graph), "\t\t");
+	buf_add(o->out, S("\t}\n"));
+	for (uint32_t i = 0; i < calls.n; i++)
+		if (calls.v[i].frame && o->run[calls.v[i].frame - 1])
+			buf_printf(o->out, "\tf%u -> f%u [ltail=cluster_%u, lhead=cluster_%u, style=dotted];\n", (unsigned)ref,
+			           (unsigned)calls.v[i].frame, (unsigned)ref, (unsigned)calls.v[i].frame);
+	arena_rewind(&o->scratch, mark);
+}
+
+void report_graph_dot(const Run *r, const ReportOptions *options, Buf *out)
+{
+	(void)options;
+	const Program *p = &r->program;
+	Out o = {.r = r, .out = out, .a = arena_new(NULL), .scratch = arena_new(NULL)};
+	o.run = report_frames_run(r, &o.a);
+	o.drawn = NEW_N(&o.a, bool, p->graphs.n + 1);
+	number_values(&o);
+	color_memory(&o);
+	buf_add(out, S("digraph program {\n\tcompound=true;\n\tnode [shape=plain, fontname=\"monospace\"];\n"));
+	for (uint32_t i = 0; i < p->frames.n; i++)
+		if (o.run[i])
+			frame(&o, i + 1);
+	for (uint32_t i = 1; i < p->graphs.n; i++)
+		if (report_graph_captured(p, p->graphs.v[i]))
+			graph(&o, p->graphs.v[i], "\t");
+	for (uint32_t i = 1; i < p->graphs.n; i++)
+		if (o.drawn[i])
+			flow_edges(&o, p->graphs.v[i]);
+	buf_add(out, S("}\n"));
+	arena_free(&o.scratch);
+	arena_free(&o.a);
 }

@@ -8,8 +8,7 @@
 
 const GraphVerdicts *report_verdicts(const Run *r, const Graph *g)
 {
-	(void)r, (void)g;
-	return NULL;
+	return r->verdicts ? &r->verdicts[g->id.i] : NULL;
 }
 
 static Observable noticed(const Verdict *v, uint32_t i)
@@ -64,26 +63,6 @@ static int by_ins(const void *a, const void *b)
 	return x->ins < y->ins ? -1 : x->ins > y->ins;
 }
 
-/* The printing that reports list, of the compilation of the caller where names repeat. */
-static const Graph *called_graph(const Run *r, const Frame *caller, Sym name, Arena *a)
-{
-	const Program *p = &r->program;
-	const Graph *found = NULL;
-	GraphIds ids = {0};
-	frames_graphs(r->frames, name, caller->process, a, &ids);
-	for (uint32_t i = 0; i < ids.n; i++) {
-		const Graph *g = link_principal(p, graph_get(p, ids.v[i]));
-		bool here = g->file.i == caller->dump.i, same = sym_eq(g->compile_id, caller->compile_id);
-		if (!report_graph_captured(p, g))
-			continue;
-		if (here && same)
-			return g;
-		if (!found || (here && found->file.i != caller->dump.i))
-			found = g;
-	}
-	return found;
-}
-
 static Str last_name(Str text)
 {
 	uint32_t end = text.n, at;
@@ -98,8 +77,9 @@ static bool call_of(const Run *r, FrameRef frame, const LinkEvent *e, Arena *a, 
 	FrameRefs to = {0};
 	*out = (FrameCall){.ins = e->ins, .name = sym_str(p->names, e->name)};
 	if (e->callee == CALLEE_GRAPH) {
-		const Graph *g = called_graph(r, &p->frames.v[frame - 1], e->name, a);
-		out->graph = g ? g->id : (GraphId){0};
+		const Graph *g = graph_get(p, frames_called_graph(r->frames, frame, e));
+		if (g && report_graph_captured(p, link_principal(p, g)))
+			out->graph = link_principal(p, g)->id;
 		return true;
 	}
 	if (e->callee == CALLEE_RESUME) {
@@ -116,7 +96,8 @@ static bool call_of(const Run *r, FrameRef frame, const LinkEvent *e, Arena *a, 
 			return false;
 	}
 	if (to.n) {
-		out->frame = to.v[0];
+		FrameRef compiled = r->frames->partner[to.v[0] - 1];
+		out->frame = compiled ? compiled : to.v[0];
 		out->name = sym_str(p->names, p->frames.v[to.v[0] - 1].name);
 	}
 	return true;

@@ -17,7 +17,7 @@ Observable report_noticed_input(const Run *r, const Graph *g, uint32_t input);
 typedef struct FrameCall {
 	Str name;       /* of the graph, or of the frame that is called */
 	GraphId graph;  /* the graph as reports list it; 0: a frame, or a graph that is not in the dump */
-	FrameRef frame; /* the frame called; 0: a graph, or a frame that has no record */
+	FrameRef frame; /* the frame called, its modified form if there is one; 0: a graph, or a frame without a record */
 	bool resume;
 	uint32_t ins;
 } FrameCall;
