@@ -196,6 +196,7 @@ typedef struct Sim {
 	bool mixed;            /* sim_content met a large tensor of several parts since this was reset */
 	bool hidden_seen;      /* hidden code got a tensor on this path */
 	bool unsure;           /* something was approximated so that nothing can be concluded from a difference */
+	Str unsure_why;
 	bool stopped;          /* the run could not go on */
 	Str why;
 	uint64_t steps, max_steps;
@@ -220,6 +221,8 @@ bool sim_is_tensor(const Sim *s, Ref r);
 uint64_t sim_site(Sim *s, uint64_t instruction);
 /* Gives up: nothing can be concluded from this run. */
 void sim_stop(Sim *s, Str why);
+/* Something is only approximated from here on: neither a difference nor its absence proves anything. */
+void sim_unsure(Sim *s, Str why);
 
 /* ---- tensors (sim_tensor.c) ---- */
 /* A tensor that existed before the run: contents are fresh terms by origin. `type` may be 0 (nothing known). */

@@ -522,7 +522,7 @@ static void resize_tensor(GraphRun *r, Ref v)
 		x->self = self;
 		x->version = version;
 	} else {
-		s->unsure = true; /* resize_ to more elements, as_strided_ beyond what is known */
+		sim_unsure(s, S("sizes or strides that change in a way that is not followed")); /* resize_ to more elements, as_strided_ */
 	}
 }
 
@@ -583,14 +583,14 @@ static bool body_call(GraphRun *r, Ref *out)
 		return false;
 	Str t = target_of(r, n);
 	if (bodies > 1 && !str_has(t, S("autograd_function_apply")))
-		s->unsure = true; /* one of the bodies runs, or one runs several times */
+		sim_unsure(s, S("a body of which the dump does not tell whether it runs"));
 	if (g->inputs.n == count + 1) { /* ctx of an autograd function */
 		memmove(args + 1, args, count * sizeof *args);
 		args[0] = sim_none(s);
 		count++;
 	}
 	if (g->inputs.n != count) {
-		s->unsure = true;
+		sim_unsure(s, S("a graph of which lines are missing, or a body with other operands"));
 		return false;
 	}
 	Ref res = run_graph(s, r->p, g, s->types[body.i], s->summaries[body.i], args, count, mix(r->site, r->node.i), false, r->depth + 1);
@@ -914,7 +914,7 @@ Ref sim_graph(Sim *s, GraphId id, const Ref *args, uint32_t n)
 		return sim_none(s);
 	}
 	if (g->incomplete)
-		s->unsure = true;
+		sim_unsure(s, S("a graph of which lines are missing, or a body with other operands"));
 	Ref res = run_graph(s, s->p, g, s->types[id.i], s->summaries[id.i], args, n, sim_site(s, mix(40, id.i)), false, 0);
 	note_flows(s, id, args, n);
 	note_left(s, id, res);

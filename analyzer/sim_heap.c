@@ -199,6 +199,13 @@ uint64_t sim_site(Sim *s, uint64_t instruction)
 	return host_mix(site, seen);
 }
 
+void sim_unsure(Sim *s, Str why)
+{
+	s->unsure = true;
+	if (!s->unsure_why.n)
+		s->unsure_why = why;
+}
+
 void sim_stop(Sim *s, Str why)
 {
 	if (!s->stopped)

@@ -45,7 +45,7 @@ void host_dict_put(Sim *s, Ref dict, Ref key, Ref v)
 		return;
 	}
 	if (!sure)
-		s->unsure = true;
+		sim_unsure(s, S("an item of a container that is not all known"));
 	if (o->items.n >= 2 * HOST_ITEMS_MOST) {
 		sim_stop(s, S("a container with too many items"));
 		return;
@@ -66,7 +66,7 @@ static void dict_delete(Sim *s, Machine *m, Ref dict, Ref key)
 		return;
 	}
 	if (o->opened || !sure)
-		s->unsure = true;
+		sim_unsure(s, S("an item of a container that is not all known"));
 	else
 		host_raise(s, m, S("KeyError"));
 }
@@ -341,7 +341,7 @@ static Ref object_item(Sim *s, Machine *m, Ref o, Ref key)
 		return host_hidden(s, S("an item"), (Ref[]){o, key}, 2);
 	/* Item -1 may be one that was asked for by its number from the front. */
 	if (host_int(s, key, &k) && k < 0 && p.attrs.n && !host_find_attr(s, o, name))
-		s->unsure = true;
+		sim_unsure(s, S("an item of a container that is not all known"));
 	return sim_get_attr(s, o, name);
 }
 

@@ -127,7 +127,7 @@ Ref host_tensor_method(HostCall *c, Ref self, Str name)
 		return array_of(s, self);
 	if (ONE_OF(name, S("backward"), S("retain_grad"), S("register_hook"), S("register_post_accumulate_grad_hook"))) {
 		/* Gradients of all leaves depend on it, in a way that is not followed. */
-		s->unsure = true;
+		sim_unsure(s, S("a container or gradient that is not all known"));
 		return sim_none(s);
 	}
 	if (ONE_OF(name, S("copy"), S("astype"), S("__copy__"), S("__deepcopy__")))
@@ -148,7 +148,7 @@ static Ref list_pop(HostCall *c, Ref self)
 		return host_give_up(c->m, S("an item of a list by an index that is not known"));
 	if (o->opened && (k >= 0 || -k > (int64_t)o->items.n)) {
 		/* What was there before moves or goes: which item is where is not known any more. */
-		s->unsure = true;
+		sim_unsure(s, S("a container or gradient that is not all known"));
 		return host_hidden(s, S("pop"), &self, 1);
 	}
 	if (k < 0)
@@ -240,7 +240,7 @@ static Ref shallow_copy(Sim *s, Ref self)
 		VEC_PUSH(s->a, &sim_obj(s, r)->attrs, o.attrs.v[i]);
 	/* What is asked for later in one of the two is not found in the other. */
 	if (o.opened)
-		s->unsure = true;
+		sim_unsure(s, S("a container or gradient that is not all known"));
 	return r;
 }
 
@@ -321,7 +321,7 @@ static Ref dict_lookup(HostCall *c, Ref self, Str name)
 	}
 	if (o->opened || !sure) {
 		if (pops || str_eq(name, S("setdefault")) || !sure) {
-			s->unsure = true;
+			sim_unsure(s, S("a container or gradient that is not all known"));
 			return host_hidden(s, name, (Ref[]){self, dflt}, 1 + (dflt != 0));
 		}
 		return host_get_item(s, c->m, self, c->args[0]);
@@ -376,7 +376,7 @@ static bool set_method(HostCall *c, Ref self, Str name, Ref *out)
 	*out = sim_none(s);
 	if (str_eq(name, S("add")) && c->n == 1) {
 		if (!list_find(s, self, c->args[0], &at) && !sim_is_tensor(s, c->args[0]))
-			s->unsure = true;
+			sim_unsure(s, S("a container or gradient that is not all known"));
 		if (at == sim_obj(s, self)->items.n || host_equal(s, sim_obj(s, self)->items.v[at], c->args[0]) != TRI_MUST)
 			host_append(s, c->m, self, c->args[0]);
 	} else if (str_eq(name, S("clear")))

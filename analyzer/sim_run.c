@@ -159,7 +159,7 @@ static Activation *enter(ProgramRun *r, uint32_t entry, const Ref *args, uint32_
 		return NULL;
 	}
 	if (code->incomplete || code->truncated)
-		s->unsure = true;
+		sim_unsure(s, S("a listing that is not complete, or a resume function that nothing calls"));
 	VEC_PUSH(r->keep, &r->out->patterns, pattern(r, args, n));
 	Activation *a = NEW(s->a, Activation);
 	machine_init(&a->m, code, &sim_host, s, s->a);
@@ -542,7 +542,7 @@ static void run_all(ProgramRun *r)
 		if (r->bound[i])
 			continue;
 		if (entry_at(r, i)->resume) { /* its caller is not in the dump, or took another way */
-			s->unsure = true;
+			sim_unsure(s, S("a listing that is not complete, or a resume function that nothing calls"));
 			r->bound[i] = 1;
 			continue;
 		}
@@ -575,7 +575,7 @@ RunResult *sim_run(const Sim *base, const RunPlan *plan, Arena *keep)
 	out->cut_made = s->cut_made;
 	out->steps = s->steps;
 	if (!out->dead)
-		out->why = str_copy(keep, s->why);
+		out->why = str_copy(keep, s->why.n ? s->why : s->unsure_why);
 	for (uint32_t i = 0; i < s->touches.n; i++) {
 		SimTouch t = s->touches.v[i];
 		t.what = str_copy(keep, t.what);

@@ -160,6 +160,17 @@ static void evidence(const RunResult *cut, Verdict *v)
 		}
 }
 
+static Str unknown_why(const RunResult *ref, const RunResult *with)
+{
+	if (with->dead)
+		return S("with the cut, code would run of which the dump has no record");
+	if (with->why.n)
+		return with->why;
+	if (ref->why.n)
+		return ref->why;
+	return S("a branch on a value decides");
+}
+
 static Difference ask(Judge *j, Path *p, SimCut cut, Assume assume, Verdict *v)
 {
 	RunResult *ref = reference(j, p, assume, UINT32_MAX), *with = run(j, p, cut, assume, UINT32_MAX);
@@ -174,7 +185,7 @@ static Difference ask(Judge *j, Path *p, SimCut cut, Assume assume, Verdict *v)
 	if (d == DIFF_VALUE)
 		evidence(with, v);
 	if (d == DIFF_UNKNOWN && !v->why.n)
-		v->why = with->stopped ? with->why : ref->stopped ? ref->why : S("the values that decide are not in the dump");
+		v->why = unknown_why(ref, with);
 	return d;
 }
 
