@@ -44,11 +44,14 @@ typedef struct SemCall {
 	bool (*tensor)(void *ctx, const Arg *a, SemTensor *out);
 	/* A Python number: its term, and its value where it is known. Not asked for literal ints, floats, bools, inf and nan. */
 	bool (*number)(void *ctx, const Arg *a, TermId *term, int64_t *value, bool *known);
+	/* One term for all that an argument holds whose elements `tensor` does not give (a large tensor, a list); may be
+	 * NULL, or return 0: then it counts as unknown, and what changes in it goes unseen. */
+	TermId (*whole)(void *ctx, const Arg *a);
 	void *ctx;
-	uint64_t
-		site; /* name of this execution, equal in the runs that are compared: for random and unknown results */
-	DType
-		dtype; /* of the result member asked for, where it is known; DT_NONE: from the arguments */
+	/* Name of this execution, equal in the runs that are compared: for random and unknown results. */
+	uint64_t site;
+	/* Of the result member asked for, where it is known; DT_NONE: from the arguments. */
+	DType dtype;
 	Arena *scratch; /* rewound by each function; not the arena of terms, names, facts or results */
 } SemCall;
 

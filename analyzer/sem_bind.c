@@ -547,7 +547,10 @@ SemTensor sem_operand_of(Sem *s, const Arg *a, bool *number)
 	TermId *e = NEW(s->a, TermId);
 	x = (SemTensor){.e = e, .numel = 1};
 	*number = sem_number_of(s, a, e, &x.dtype);
-	if (!*number)
-		*e = sem_unknown(s, a->kind == AR_NODE ? a->u.node.i : 0);
+	if (!*number) {
+		TermList all = {.a = s->a};
+		sem_push_arg(s, &all, a);
+		*e = all.v.n == 1 ? all.v.v[0] : sem_list_op(s, "whole", &all, 0);
+	}
 	return x;
 }

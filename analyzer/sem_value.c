@@ -76,6 +76,14 @@ bool sem_known(Sem *s, TermId x, double *v)
 
 enum { NESTING_MOST = 64 };
 
+/* What an argument is whose elements are not given. */
+static TermId whole_of(Sem *s, const Arg *a)
+{
+	bool node = a->kind == AR_NODE;
+	TermId t = node && s->c->whole ? s->c->whole(s->c->ctx, a) : (TermId){0};
+	return t.i ? t : sem_unknown(s, node ? a->u.node.i : 0);
+}
+
 static void push_leaf(Sem *s, TermList *l, const Arg *a)
 {
 	SemTensor x;
@@ -86,16 +94,25 @@ static void push_leaf(Sem *s, TermList *l, const Arg *a)
 			sem_push(s, l, x.e[i]);
 	} else if (sem_number_of(s, a, &t, &d)) {
 		sem_push(s, l, t);
-	} else if (a->kind == AR_NODE || a->kind == AR_UNKNOWN || a->kind == AR_STARRED) {
-		sem_push(s, l, sem_unknown(s, a->kind == AR_NODE ? a->u.node.i : 0));
-	} else if (a->kind == AR_NAME || a->kind == AR_STR) {
+	} else if (a->kind == AR_NAME || a->kind == AR_STR || a->kind == AR_CALL) {
 		sem_push(s, l, term_text(s->t, a->u.sym));
+	} else if (a->kind == AR_NONE) {
+		sem_push(s, l, term_text(s->t, sem_sym(s, "None")));
+	} else if (a->kind == AR_NODE || a->kind == AR_UNKNOWN || a->kind == AR_STARRED) {
+		sem_push(s, l, whole_of(s, a));
+	} else {
+		sem_push(s, l, term_num(s->t, a->n, 'i')); /* how many follow */
 	}
 }
 
-static bool has_kids(const Arg *a)
+/* Arguments whose children hold what they hold. */
+static bool has_kids(Sem *s, const Arg *a)
 {
-	return a->kind >= AR_TUPLE && a->kind <= AR_UNKNOWN && a->kind != AR_ELLIPSIS && a->n;
+	TermId t;
+	DType d;
+	if (a->kind < AR_TUPLE || a->kind == AR_ELLIPSIS || !a->n)
+		return false;
+	return (a->kind != AR_EXPR && a->kind != AR_CALL) || !sem_number_of(s, a, &t, &d);
 }
 
 typedef struct Level {
@@ -115,14 +132,13 @@ void sem_push_arg(Sem *s, TermList *l, const Arg *a)
 			continue;
 		}
 		const Arg *x = &top->v[top->i++];
-		if (x->kind == AR_EXPR || !has_kids(x))
-			push_leaf(s, l, x);
-		else if (n == NESTING_MOST)
+		push_leaf(s, l, x);
+		if (!has_kids(s, x))
+			continue;
+		if (n == NESTING_MOST)
 			sem_push(s, l, sem_unknown(s, x->at));
 		else
 			stack[n++] = (Level){arg_kids(s->g, x), x->n, 0};
-		if (x->kind == AR_UNKNOWN)
-			push_leaf(s, l, x);
 	}
 }
 

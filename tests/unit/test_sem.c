@@ -11,7 +11,7 @@
 	"r: f32[2, 2]; "                                                                               \
 	"w: f32[3, 2]; l: f32[4]; d: f64[2, 3]; n: i64[2, 3]; mm: b8[2]; k: f32[1, 2, 2]; q: f32[2]; " \
 	"c: c64[2]; "                                                                                  \
-	"g: i64[2, 1] = 1 0; h: i64[2, 1]"
+	"g: i64[2, 1] = 1 0; h: i64[2, 1]; t: f32[2, 3, 2]; z: i64[2] = 1 0"
 
 enum { FIRST = -2 };
 
@@ -95,6 +95,12 @@ static void moves(void **state)
 		{"operator getitem(l, i)", "2", "l2 l0", 0, 0},
 		{"operator getitem(x, (slice(None, None, None), i))", "2, 2", "x2 x0 x5 x3", 0, 0},
 		{"operator getitem(l, [0, 3])", "2", "l0 l3", 0, 0},
+		{"operator getitem(t, (slice(None, None, None), i))", "2, 2, 2", "t4 t5 t0 t1 t10 t11 t6 t7", 0, 0},
+		{"operator getitem(t, (z, slice(None, None, None), z))", "2, 3", "t7 t9 t11 t0 t2 t4", 0, 0},
+		{"operator getitem(t, (0, slice(None, None, None), z))", "3, 2", "t1 t0 t3 t2 t5 t4", 0, 0},
+		{"operator getitem(t, (z, i))", "2, 2", "t10 t11 t0 t1", 0, 0},
+		{"operator getitem(t, (Ellipsis, None, z))", "2, 3, 1, 2", "t1 t0 t3 t2 t5 t4 t7 t6 t9 t8 t11 t10", 0, 0},
+		{"function torch.ops.aten.index.Tensor(t, [None, None, z])", "2, 3, 2", "t1 t0 t3 t2 t5 t4 t7 t6 t9 t8 t11 t10", 0, 0},
 		{"function torch.index_select(l, 0, i)", "2", "l2 l0", 0, 0},
 		{"function torch.functional.einsum('ij->ji', x)", "3, 2", "x0 x3 x1 x4 x2 x5", 0, 0},
 		{"function torch__dynamo_utils_wrapped_transpose(x)", "3, 2", "x0 x3 x1 x4 x2 x5", 0, 0},
@@ -818,6 +824,81 @@ static void refused(void **state)
 		}
 }
 
+/* Every row of the table with arguments of all kinds: any answer, but one for each element, and no index out of range. */
+static void rows_with_anything(void **state)
+{
+	World *w = *state;
+	static const char *const values[] = {"x",     "v",        "s",      "r",     "i",       "j",       "m",  "u",
+	                                     "q",     "0",        "1",      "-1",    "2",       "None",    "True",
+	                                     "[0]",   "[1, -1]",  "(2, 3)", "[x, q]", "[]",     "'mean'",  "0.5", "'ij->ji'",
+	                                     "'none'", "slice(0, 1, None)", "9223372036854775807", "Ellipsis", "[r, r]",
+	                                     "(None, i)", "torch.float64", "(slice(None, None, None), j)", "l", "c", "d"};
+	static const char *const keys[] = {"dim=", "out=", "dtype=", "value=", "alpha=", "keepdim=", "input="};
+	static const int64_t sizes[][3] = {{2, 3, 0}, {3, 0, 0}, {0, 0, 0}, {2, 2, 0}, {1, 2, 2}, {4, 0, 0}};
+	static const uint32_t dims[] = {2, 1, 0, 2, 3, 1}, numels[] = {6, 3, 1, 4, 4, 4};
+	uint32_t nvalues = sizeof values / sizeof *values;
+	w->random = 1;
+	for (uint32_t round = 0; round < 40; round++)
+		for (uint32_t row = 1; row < w->table->rows.n; row++) {
+			const SemRow *r = &w->table->rows.v[row];
+			const char *how = r->family == FAM_ATTR       ? "attr "
+			                  : r->family == FAM_OPERATOR ? "operator "
+			                  : r->family == FAM_DISPATCH ? "function torch.ops.aten."
+			                  : r->family == FAM_TORCH    ? "function torch."
+			                  : r->family == FAM_NUMPY    ? "function torch__dynamo_utils_wrapped_"
+			                  : r->family == FAM_MODULE   ? "module "
+			                                              : "method ";
+			Buf b = {.a = &w->a};
+			world_reset(w);
+			inputs_read(w, INPUTS);
+			unknown_number(w);
+			buf_printf(&b, "%s" STR_FMT "(x", how, STR_ARG(r->name));
+			for (uint32_t k = below(w, 6); k > 0; k--)
+				buf_printf(&b, ", %s", values[below(w, nvalues)]);
+			if (below(w, 3) == 0)
+				buf_printf(&b, ", %s%s", keys[below(w, 7)], values[below(w, nvalues)]);
+			buf_char(&b, ')');
+			call_read(w, str_to_c(&w->a, buf_str(&b)));
+			uint32_t as = below(w, 6), map[8];
+			int member = (int)below(w, 4) - 1;
+			const Arg *source;
+			TermId out[8] = {{0}};
+			if (sem_move(&w->c, member, sizes[as], dims[as], numels[as], &source, map)) {
+				SemTensor from;
+				assert_true(world_tensor(w, source, &from));
+				for (uint32_t k = 0; k < numels[as]; k++)
+					assert_true(map[k] < from.numel);
+			}
+			sem_apply(&w->c, member, sizes[as], dims[as], numels[as], out);
+			for (uint32_t k = 0; k < numels[as]; k++)
+				if (!out[k].i)
+					fail_msg(STR_FMT ": no term for element %u", STR_ARG(buf_str(&b)), k);
+		}
+}
+
+static TermId world_whole(void *ctx, const Arg *a)
+{
+	World *w = ctx;
+	return a->kind == AR_NODE ? term_fresh(w->terms, (uint64_t)1 << NAME_BITS | 77) : (TermId){0};
+}
+
+/* What is not given by elements still makes its results. */
+static void large_operands(void **state)
+{
+	World *w = *state;
+	world_reset(w);
+	inputs_read(w, "x: f32[70000]; y: f32[2]");
+	call_read(w, "method sum(x)");
+	w->c.whole = world_whole;
+	Str got = apply_text(w, "", -1, DT_NONE);
+	if (!str_eq(got, S("sum(all(x77))#1")))
+		fail_msg("got '" STR_FMT "'", STR_ARG(got));
+	call_read(w, "operator setitem(y, 0, x)");
+	w->c.whole = world_whole;
+	got = apply_text(w, "", -1, DT_NONE);
+	assert_true(str_has(got, S("x77")));
+}
+
 static void empty_and_0d(void **state)
 {
 	World *w = *state;
@@ -877,6 +958,8 @@ int main(void)
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(equal_runs),
 		cmocka_unit_test(refused),
+		cmocka_unit_test(rows_with_anything),
+		cmocka_unit_test(large_operands),
 		cmocka_unit_test(empty_and_0d),
 		cmocka_unit_test(table_faults),
 	};
