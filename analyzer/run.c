@@ -27,7 +27,7 @@ bool dump_parse(Str list, unsigned *passes, Str *bad)
 		Str name;
 		unsigned bit;
 	} known[] = {{STR_INIT("split"), DUMP_SPLIT}, {STR_INIT("ir"), DUMP_IR}, {STR_INIT("types"), DUMP_TYPES},
-	             {STR_INIT("alias"), DUMP_ALIAS}, {STR_INIT("link"), DUMP_LINK}};
+	             {STR_INIT("alias"), DUMP_ALIAS}, {STR_INIT("link"), DUMP_LINK}, {STR_INIT("verdict"), DUMP_VERDICT}};
 	Str part;
 	while (str_cut(&list, ',', &part)) {
 		unsigned bit = 0;
@@ -201,7 +201,7 @@ static void judge(Run *r)
 	VerdictCtx c = {.p = &r->program, .t = r->types, .f = r->tables->facts, .shapes = r->tables->shapes,
 	                .sem = r->tables->sem, .types = (const NodeTypes *const *)r->node_types, .summaries = (const Summary *const *)r->summaries,
 	                .names = &r->tables->names, .keep = &r->a, .a = &r->sim[0], .scratch = &r->sim[1], .inner = &r->sim[2],
-	                .runs = &r->sim[3], .max_steps = SIM_STEPS, .steps_left = &left};
+	                .runs = &r->sim[3], .max_steps = SIM_STEPS, .steps_left = &left, .dump = r->dump & DUMP_VERDICT ? &r->dump_out : NULL};
 	crash_note("verdict", NULL, 0);
 	r->verdicts = verdict_program(&c);
 }

@@ -159,8 +159,9 @@ static Activation *enter(ProgramRun *r, uint32_t entry, const Ref *args, uint32_
 		return NULL;
 	}
 	if (code->incomplete || code->truncated)
-		sim_unsure(s, S("a listing that is not complete, or a resume function that nothing calls"));
+		sim_unsure(s, S("a listing that is not complete"));
 	VEC_PUSH(r->keep, &r->out->patterns, pattern(r, args, n));
+	VEC_PUSH(r->keep, &r->out->entered, entry);
 	Activation *a = NEW(s->a, Activation);
 	machine_init(&a->m, code, &sim_host, s, s->a);
 	a->entry = entry;
@@ -542,7 +543,8 @@ static void run_all(ProgramRun *r)
 		if (r->bound[i])
 			continue;
 		if (entry_at(r, i)->resume) { /* its caller is not in the dump, or took another way */
-			sim_unsure(s, S("a listing that is not complete, or a resume function that nothing calls"));
+			if (r->plan->original_from == UINT32_MAX) /* original code runs to its end without them */
+				sim_unsure(s, S("a resume function that nothing in the dump calls"));
 			r->bound[i] = 1;
 			continue;
 		}

@@ -57,6 +57,7 @@ typedef struct RunResult {
 	VEC(SimTouch) touches;
 	VEC(TermId) branch_terms;
 	VEC(SimFlow) flows;
+	VEC(uint32_t) entered;   /* entries, in order of their activations */
 	uint64_t steps;
 } RunResult;
 

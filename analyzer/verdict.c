@@ -266,6 +266,35 @@ static void keep_texts(const VerdictCtx *c, Verdict *v, uint32_t n)
 	}
 }
 
+static void dump_paths(const Judge *j)
+{
+	Buf *out = j->c->dump;
+	const Entries *e = &j->entries;
+	for (uint32_t i = 0; i < e->v.n; i++)
+		buf_printf(out, "frame %u " STR_FMT " line %u%s%s\n", i, STR_ARG(sym_str(j->c->names, e->v.v[i].name)), e->v.v[i].first_line,
+		           e->v.v[i].original ? " original" : "", e->v.v[i].modified ? " modified" : "");
+	for (uint32_t i = 0; i < j->npaths; i++) {
+		const RunResult *r = j->paths[i].ref[ASSUME_NOTHING];
+		buf_printf(out, "path %u: frames", i);
+		for (uint32_t k = 0; k < r->entered.n; k++)
+			buf_printf(out, " %u", r->entered.v[k]);
+		buf_printf(out, "; arms");
+		for (uint32_t k = 0; k < r->nchoices; k++)
+			buf_printf(out, " %u", r->choices[k]);
+		buf_printf(out, "; observed %u%s%s%s " STR_FMT "\n", r->seen.n, r->hidden ? " hidden" : "", r->unsure ? " unsure" : "",
+		           r->stopped ? " stopped" : "", STR_ARG(r->why));
+	}
+	if (!j->npaths)
+		buf_printf(out, "no path: " STR_FMT "\n", STR_ARG(j->why));
+}
+
+static void dump_verdict(const Judge *j, const Graph *g, const char *side, uint32_t k, const Verdict *v)
+{
+	if (v->observable != OBS_NONE)
+		buf_printf(j->c->dump, "verdict " STR_FMT " %s %u: " STR_FMT " " STR_FMT "\n", STR_ARG(sym_str(j->c->names, g->name)), side, k,
+		           STR_ARG(observable_name(v->observable)), STR_ARG(v->why));
+}
+
 static void judge_process(const VerdictCtx *c, FileId file, Sym process, GraphVerdicts *out)
 {
 	const Program *p = c->p;
@@ -278,12 +307,18 @@ static void judge_process(const VerdictCtx *c, FileId file, Sym process, GraphVe
 	if (j->entries.v.n)
 		find_paths(j);
 	keep_flows(j, out);
+	if (c->dump)
+		dump_paths(j);
 	for (uint32_t i = 1; i < p->graphs.n && j->npaths; i++) {
 		const Graph *g = p->graphs.v[i];
 		if (g->file.i != file.i || !sym_eq(g->process, process) || g->stage != STAGE_DYNAMO || g->printing_of.i || g->superseded ||
 		    g->parent.i || !c->summaries[i])
 			continue;
 		judge_graph(j, g, &out[i]);
+		for (uint32_t k = 0; c->dump && k < g->outputs.n; k++)
+			dump_verdict(j, g, "output", k, &out[i].outputs[k]);
+		for (uint32_t k = 0; c->dump && k < g->inputs.n; k++)
+			dump_verdict(j, g, "input", k, &out[i].inputs[k]);
 		keep_texts(c, out[i].outputs, g->outputs.n);
 		keep_texts(c, out[i].inputs, g->inputs.n);
 	}

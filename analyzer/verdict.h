@@ -57,6 +57,7 @@ typedef struct VerdictCtx {
 	Arena *keep;
 	Arena *a, *scratch, *inner, *runs; /* working memory, empty before and after */
 	uint64_t max_steps;   /* instructions and nodes of one run */
+	Buf *dump;            /* NULL, or gets the text of --dump=verdict */
 	uint64_t *steps_left; /* of all runs together: beyond it boundaries stay unknown, and say so */
 } VerdictCtx;
 
