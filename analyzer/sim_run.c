@@ -443,6 +443,31 @@ static void watch(Watch *w, Ref v, uint64_t tag)
 /* ---- parameters of outermost frames ---- */
 
 /* A local that is read before it is written is a parameter: its value is the caller's. */
+static void outermost_param(ProgramRun *r, Activation *a, uint32_t call, uint8_t *stored, uint32_t var, bool loads)
+{
+	Sim *s = &r->s;
+	const Code *code = a->m.code;
+	if (var >= code->nvars || stored[var])
+		return;
+	stored[var] = 1;
+	if (!loads || code->vars[var].free)
+		return;
+	Sym name = code->vars[var].name;
+	Str text = sym_str(s->names, name);
+	bool self = str_eq(text, S("self"));
+	Ref v = self ? map_get(&r->params, name.i) : 0;
+	if (!v) {
+		uint64_t origin = mix(mix(hash_bytes(51, text.p, text.n), self ? 0 : call), 1);
+		v = self ? sim_object(s, name, origin) : sim_unknown(s, origin); /* others are tensors more often than not */
+		sim_obj(s, v)->root = true;
+		VEC_PUSH(s->a, &s->roots, v);
+		r->params.a = s->a;
+		if (self)
+			map_put(&r->params, name.i, v);
+	}
+	machine_set_local(&a->m, name, v);
+}
+
 static void outermost_params(ProgramRun *r, Activation *a, uint32_t call)
 {
 	Sim *s = &r->s;
@@ -450,29 +475,10 @@ static void outermost_params(ProgramRun *r, Activation *a, uint32_t call)
 	uint8_t *stored = NEW_N(s->scratch, uint8_t, code->nvars + 1);
 	for (uint32_t i = 0; i < code->n; i++) {
 		const Ins *in = &code->ins[i];
-		uint32_t act = in->row->act, var = in->var;
-		if (var >= code->nvars || stored[var])
-			continue;
-		stored[var] = 1;
-		bool loads = act == ACT_LOAD || act == ACT_LOAD_LOAD || act == ACT_DEREF || act == ACT_CLOSURE || act == ACT_MAKE_CELL;
-		if (!loads || code->vars[var].free)
-			continue;
-		Sym name = code->vars[var].name;
-		Str text = sym_str(s->names, name);
-		bool self = str_eq(text, S("self"));
-		if (code->vars[var].index == UINT32_MAX)
-			continue;
-		Ref v = self ? map_get(&r->params, name.i) : 0;
-		if (!v) {
-			uint64_t origin = mix(mix(hash_bytes(51, text.p, text.n), self ? 0 : call), 1);
-			v = sim_object(s, name, origin);
-			sim_obj(s, v)->root = true;
-			VEC_PUSH(s->a, &s->roots, v);
-			r->params.a = s->a;
-			if (self)
-				map_put(&r->params, name.i, v);
-		}
-		machine_set_local(&a->m, name, v);
+		uint32_t act = in->row->act;
+		bool first = act == ACT_LOAD || act == ACT_LOAD_LOAD || act == ACT_DEREF || act == ACT_CLOSURE || act == ACT_MAKE_CELL;
+		outermost_param(r, a, call, stored, in->var, first);
+		outermost_param(r, a, call, stored, in->var2, act == ACT_LOAD_LOAD || act == ACT_STORE_LOAD);
 	}
 }
 
