@@ -536,7 +536,8 @@ static Ref call_super(HostCall *c)
 static Ref call_size(HostCall *c)
 {
 	Sim *s = c->s;
-	if (c->n != 2)
+	bool offset = str_ends(c->name, S("call_storage_offset"));
+	if (c->n != (offset ? 1u : 2u))
 		return 0;
 	if (host_kind(s, c->args[0]) == HK_UNKNOWN && host_may_be_tensor(s, c->args[0]))
 		host_become_tensor(s, c->args[0]);
@@ -546,8 +547,10 @@ static Ref call_size(HostCall *c)
 	size.args++;
 	size.names++;
 	size.n = size.npos = 1;
-	if (str_ends(c->name, S("call_storage_offset")))
-		return host_plain(s, c->m);
+	if (offset) {
+		const SimTensor *t = &s->tensors.v[sim_obj(s, c->args[0])->tensor];
+		return t->placed ? sim_int(s, t->offset) : host_plain(s, c->m);
+	}
 	return host_tensor_method(&size, c->args[0], str_ends(c->name, S("call_stride")) ? S("stride") : S("size"));
 }
 
@@ -649,6 +652,35 @@ static Ref deep_copy(HostCall *c)
 	return r;
 }
 
+static Ref call_partial(HostCall *c)
+{
+	Sim *s = c->s;
+	if (!c->npos)
+		return 0;
+	Ref r = sim_object(s, host_sym(s, S("functools.partial")), host_site(s, c->m));
+	for (uint32_t i = 0; i < c->npos; i++)
+		VEC_PUSH(s->a, &sim_obj(s, r)->items, c->args[i]);
+	for (uint32_t i = c->npos; i < c->n; i++)
+		sim_set_attr(s, r, c->names[i], c->args[i]);
+	return r;
+}
+
+/* A numpy function that makes a new array, as torch's of the same name does: of what it depends is the same. */
+static bool array_function(HostCall *c, Str name, Ref *out)
+{
+	Sim *s = c->s;
+	static const Str views[] = {STR_INIT("flip"), STR_INIT("fliplr"), STR_INIT("flipud"), STR_INIT("rot90")};
+	Str torch = sym_str(s->names, host_sym(s, str_printf(s->scratch, "torch." STR_FMT, STR_ARG(name))));
+	const Fact *f = facts_find(s->f, CALLEE_FUNCTION, torch, (VersionSpan){0, 0});
+	if (!f || f->kind != FK_FRESH || f->nmutates || is_one_of(name, views, sizeof views / sizeof *views))
+		return false;
+	for (uint32_t i = 0; i < c->n; i++)
+		if (str_eq(sym_str(s->names, c->names[i]), S("out")))
+			return false;
+	*out = host_operator(c, CALLEE_FUNCTION, torch);
+	return true;
+}
+
 /* ---- the table ---- */
 
 static const struct {
@@ -722,6 +754,7 @@ static const struct {
 	{STR_INIT("torch.Size"), call_size_class},
 	{STR_INIT("torch.is_tensor"), is_tensor},
 	{STR_INIT("contextlib.nullcontext"), nullcontext},
+	{STR_INIT("functools.partial"), call_partial},
 	{STR_INIT("copy.copy"), deep_copy},
 	{STR_INIT("copy.deepcopy"), deep_copy},
 };
@@ -828,7 +861,9 @@ static bool by_module(HostCall *c, Ref *out)
 			*out = call_new(c);
 		else if (!class_method(c, rest, out))
 			*out = 0;
-	} else if (str_starts(c->name, S("numpy.")) && facts_find(s->f, CALLEE_FUNCTION, c->name, (VersionSpan){0, 0}))
+	} else if (cut_prefix(c->name, S("numpy."), &rest) && !c->names_hidden && array_function(c, rest, out))
+		;
+	else if (str_starts(c->name, S("numpy.")) && facts_find(s->f, CALLEE_FUNCTION, c->name, (VersionSpan){0, 0}))
 		*out = host_operator(c, CALLEE_FUNCTION, c->name);
 	return *out || c->m->raising || c->m->gave_up;
 }

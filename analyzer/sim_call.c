@@ -286,6 +286,15 @@ static Ref object_dunder(HostCall *c, Ref self, Str method, bool *known)
 		return host_iter(s, c->m, self);
 	if (str_eq(method, S("__new__")) && c->npos)
 		return make_object(c, sim_obj(s, c->args[0])->name, 1);
+	if (str_eq(method, S("_make")) && c->n == 1 && host_kind(s, self) == HK_NAME) { /* of named tuples */
+		RefList v = {.a = s->scratch};
+		HostCall all = *c;
+		if (host_items(s, c->m, c->args[0], &v)) {
+			all.args = v.v.v;
+			all.n = all.npos = v.v.n;
+			return make_object(&all, sim_obj(s, self)->name, 0);
+		}
+	}
 	*known = false;
 	return 0;
 }
@@ -307,12 +316,72 @@ static Ref call_method(HostCall *c)
 
 /* ---- values ---- */
 
+static Ref call_name(HostCall *c);
+
+/* functools.partial(f, *args, **kwargs): what it holds goes first. */
+static Ref call_partial(HostCall *c)
+{
+	Sim *s = c->s;
+	HeapObj o = *sim_obj(s, c->fn);
+	HostCall all = *c;
+	uint32_t positional = o.items.n - 1, n = positional + o.attrs.n + c->n, at = 0;
+	Ref *args = NEW_N(s->scratch, Ref, n + 1);
+	Sym *names = NEW_N(s->scratch, Sym, n + 1);
+	for (uint32_t i = 0; i < positional; i++)
+		args[at++] = o.items.v[i + 1];
+	for (uint32_t i = 0; i < c->npos; i++)
+		args[at++] = c->args[i];
+	all.npos = at;
+	for (uint32_t i = 0; i < o.attrs.n; i++) {
+		args[at] = o.attrs.v[i].value;
+		names[at++] = o.attrs.v[i].name;
+	}
+	for (uint32_t i = c->npos; i < c->n; i++) {
+		args[at] = c->args[i];
+		names[at++] = c->names[i];
+	}
+	all.args = args;
+	all.names = names;
+	all.n = at;
+	all.fn = o.items.v[0];
+	all.name = (Str){0};
+	/* A partial of a partial could go on for ever. */
+	HeapKind k = host_kind(s, all.fn);
+	if ((k != HK_NAME && k != HK_FUNCTION) || ++s->steps > s->max_steps)
+		return call_hidden(c, c->fn);
+	return k == HK_NAME ? call_name(&all) : call_function(&all);
+}
+
+/* nn.Linear, by the parameters that its graphs took from it: weight [out, in] and bias [out]. */
+static Ref call_linear(HostCall *c)
+{
+	Sim *s = c->s;
+	HeapAttr *w = host_find_attr(s, c->fn, host_sym(s, S("weight")));
+	HeapAttr *b = host_find_attr(s, c->fn, host_sym(s, S("bias")));
+	if (c->n != 1 || c->npos != 1 || !w || !b || !sim_is_tensor(s, c->args[0]) || !sim_is_tensor(s, w->value) ||
+	    !sim_is_tensor(s, b->value))
+		return 0;
+	const SimTensor *x = &s->tensors.v[sim_obj(s, c->args[0])->tensor];
+	const SimTensor *weight = &s->tensors.v[sim_obj(s, w->value)->tensor];
+	const SimTensor *bias = &s->tensors.v[sim_obj(s, b->value)->tensor];
+	bool fits = x->sized && weight->sized && bias->sized && x->ndim && weight->ndim == 2 && bias->ndim == 1 &&
+	            weight->size[1] == x->size[x->ndim - 1] && weight->size[0] == bias->size[0];
+	Ref args[3] = {c->args[0], w->value, b->value};
+	return fits ? host_op(s, CALLEE_FUNCTION, S("torch.nn.functional.linear"), args, 3) : 0;
+}
+
 /* A module of the program, or another object that can be called. Its forward is in the dump when there is a second
  * function of that name, besides the one that runs. */
 static Ref call_object(HostCall *c)
 {
 	Sim *s = c->s;
 	Sym forward = host_sym(s, S("forward"));
+	const HeapObj *o = sim_obj(s, c->fn);
+	if (o->kind == HK_OBJECT && o->items.n && str_eq(sym_str(s->names, o->name), S("functools.partial")))
+		return call_partial(c);
+	Ref r = call_linear(c);
+	if (r)
+		return r;
 	if (sim_obj(s, c->fn)->root && frames_named(s, forward) > 1)
 		return call_frame(c, forward, 0, c->fn, false);
 	return call_hidden(c, c->fn);
@@ -378,6 +447,28 @@ Ref host_operator(HostCall *c, Callee callee, Str target)
 	return sim_operator(s, callee, target, c->args, c->names, c->n);
 }
 
+/* checkpoint(f, *args): f runs once in the forward pass; keywords are checkpoint's own, but for f's. */
+static Ref call_checkpoint(HostCall *c)
+{
+	Sim *s = c->s;
+	HostCall inner = *c;
+	Ref f = c->args[0];
+	HeapKind k = host_kind(s, f);
+	Sym name = sim_obj(s, f)->name;
+	inner.args++;
+	inner.names++;
+	inner.n = --inner.npos;
+	inner.fn = f;
+	for (uint32_t i = c->npos; i < c->n; i++)
+		if (sim_is_tensor(s, c->args[i]))
+			return call_hidden(c, 0);
+	if (k == HK_FUNCTION)
+		return call_function(&inner);
+	if (k == HK_NAME && host_has_frame(s, name))
+		return call_frame(&inner, name, 0, 0, false);
+	return call_hidden(c, 0);
+}
+
 static Ref call_name(HostCall *c)
 {
 	Sim *s = c->s;
@@ -394,6 +485,8 @@ static Ref call_name(HostCall *c)
 	bool library = host_is_module(c->name);
 	if (host_has_frame(s, name) || (library && !has_prefix(c->name, S("torch.")) && host_has_frame(s, last)))
 		return call_frame(c, host_has_frame(s, name) ? name : last, 0, 0, false);
+	if (str_eq(c->name, S("torch.utils.checkpoint.checkpoint")) && c->npos && !c->names_hidden)
+		return call_checkpoint(c);
 	if (has_prefix(c->name, S("torch.")) && !host_is_class(c->name))
 		return host_operator(c, CALLEE_FUNCTION, c->name);
 	if (host_is_class(c->name))

@@ -74,6 +74,26 @@ static Ref take_name(Sim *s, Str dotted)
 	return sim_name(s, host_sym(s, dotted));
 }
 
+/* <bound method Stack._make of <class 'program.Stack'>>: of a class it is known what it belongs to. */
+static Ref bound_method(Sim *s, Str t)
+{
+	Str rest = str_sub(t, 14, t.n);
+	uint32_t of = str_find(rest, S(" of "), 0);
+	Str name = str_sub(rest, 0, of), self = str_sub(rest, of + 4, rest.n);
+	uint32_t dot = str_rfind(name, S("."));
+	if (dot >= name.n)
+		return sim_const(s, t);
+	Ref owner;
+	if (str_starts(self, S("<class '"))) {
+		owner = sim_name(s, host_sym(s, str_sub(name, 0, dot)));
+	} else {
+		owner = sim_unknown(s, hash_bytes(5, self.p, self.n));
+		sim_obj(s, owner)->root = true;
+		VEC_PUSH(s->a, &s->roots, owner);
+	}
+	return host_method(s, owner, host_sym(s, str_sub(name, dot + 1, name.n)));
+}
+
 static Ref angle_value(Sim *s, Str t)
 {
 	Str name, file;
@@ -86,6 +106,8 @@ static Ref angle_value(Sim *s, Str t)
 		o->repr = str_copy(s->a, t);
 		return r;
 	}
+	if (str_starts(t, S("<bound method ")))
+		return bound_method(s, t);
 	static const Str quoted[] = {STR_INIT("<class '"), STR_INIT("<module '")};
 	for (uint32_t i = 0; i < 2; i++)
 		if (str_starts(t, quoted[i]))

@@ -271,6 +271,20 @@ static Value on_build_keyed(void *ctx, Machine *m, Value keys, const Value *v, u
 	LEAVE(m, r);
 }
 
+/* {**kwargs} of keywords that are not known: a dict of which not all is known, and which holds what they hold. */
+static void merge(Sim *s, Machine *m, Ref dict, Ref other)
+{
+	if (host_kind(s, other) != HK_UNKNOWN || host_kind(s, dict) != HK_DICT || sim_obj(s, dict)->opened) {
+		host_dict_update(s, m, dict, other);
+		return;
+	}
+	if (sim_obj(s, dict)->items.n)
+		s->unsure = true; /* which of them it replaces */
+	sim_obj(s, dict)->opened = true;
+	sim_obj(s, dict)->origin = sim_obj(s, other)->origin;
+	sim_set_attr(s, dict, host_sym(s, S("**")), other);
+}
+
 static void on_add(void *ctx, Machine *m, AddKind kind, Value container, Value v, Value value)
 {
 	ENTER_VOID(ctx, m);
@@ -296,7 +310,7 @@ static void on_add(void *ctx, Machine *m, AddKind kind, Value container, Value v
 			machine_give_up(m, S("an item is added to a value that is no dict"));
 		break;
 	case ADD_DICT_UPDATE:
-	case ADD_DICT_MERGE: host_dict_update(s, m, container, loosen(s, v)); break;
+	case ADD_DICT_MERGE: merge(s, m, container, loosen(s, v)); break;
 	}
 	LEAVE_VOID(m);
 }

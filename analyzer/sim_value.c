@@ -396,9 +396,11 @@ void host_become_tensor(Sim *s, Ref r)
 	if (o->tensor && o->tensor < s->tensors.n)
 		s->tensors.v[o->tensor].self = r;
 	*sim_obj(s, t) = (HeapObj){.kind = HK_UNKNOWN, .known = true, .term = was.term};
-	/* Its items were taken for values of their own, and are views of it. */
-	if (was.attrs.n)
-		s->unsure = true;
+	/* x.data was taken for a value of its own, and is a view of it. */
+	for (uint32_t i = 0; i < was.attrs.n; i++) {
+		bool attribute;
+		s->unsure |= !host_tensor_member(s, sym_str(s->names, was.attrs.v[i].name), &attribute) || attribute;
+	}
 }
 
 void host_become_container(Sim *s, Ref r, HeapKind kind)
