@@ -117,12 +117,24 @@ static bool sem_number(void *ctx, const Arg *a, TermId *term, int64_t *value, bo
 	return false;
 }
 
+static void operand_terms(GraphRun *r, Ref v, TermId *out, uint32_t *n, uint32_t most, uint32_t depth);
+
+static TermId sem_whole(void *ctx, const Arg *a)
+{
+	enum { MOST = 64 };
+	GraphRun *r = ctx;
+	TermId terms[MOST];
+	uint32_t n = 0;
+	operand_terms(r, arg_ref(r, a), terms, &n, MOST, 0);
+	return n == 1 ? terms[0] : n ? term_op(r->s->terms, sym_intern(r->s->names, S("all")), terms, n, 1) : (TermId){0};
+}
+
 static SemCall sem_call(GraphRun *r)
 {
 	const Node *n = graph_node(r->g, r->node);
 	return (SemCall){.p = r->p, .g = r->g, .node = r->node, .facts = r->s->f,
 	                 .fact = n->callee == CALLEE_MODULE ? NULL : facts_find(r->s->f, (Callee)n->callee, target_of(r, n), r->g->torch),
-	                 .table = r->s->sem, .terms = r->s->terms, .tensor = sem_tensor, .number = sem_number, .ctx = r,
+	                 .table = r->s->sem, .terms = r->s->terms, .tensor = sem_tensor, .number = sem_number, .whole = sem_whole, .ctx = r,
 	                 .site = mix(r->site, r->node.i), .scratch = r->s->scratch};
 }
 

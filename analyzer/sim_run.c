@@ -150,7 +150,9 @@ static Activation *enter(ProgramRun *r, uint32_t entry, const Ref *args, uint32_
 {
 	Sim *s = &r->s;
 	const Entry *e = entry_at(r, entry);
-	bool original = r->activations >= r->plan->original_from;
+	bool original = false;
+	for (uint32_t i = 0; i < r->plan->noriginal; i++)
+		original |= r->plan->original[i] == r->activations;
 	const Code *code = original ? e->original : e->modified ? e->modified : e->original;
 	if (!code)
 		code = e->modified;
@@ -549,7 +551,7 @@ static void run_all(ProgramRun *r)
 		if (r->bound[i])
 			continue;
 		if (entry_at(r, i)->resume) { /* its caller is not in the dump, or took another way */
-			if (r->plan->original_from == UINT32_MAX) /* original code runs to its end without them */
+			if (!r->plan->noriginal) /* original code runs to its end without them */
 				sim_unsure(s, S("a resume function that nothing in the dump calls"));
 			r->bound[i] = 1;
 			continue;

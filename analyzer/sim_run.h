@@ -26,6 +26,8 @@ typedef struct Entries {
 /* Frames of one process, in the order in which they first ran. */
 Entries entries_of(const Program *p, FileId file, Sym process, Arena *a);
 
+enum { RUN_ORIGINALS = 6 };
+
 /* What one run is told to do. */
 typedef struct RunPlan {
 	const Entries *entries;
@@ -33,7 +35,8 @@ typedef struct RunPlan {
 	Assume assume;
 	const uint8_t *choices; /* arms of undecided branches, in order */
 	uint32_t nchoices;
-	uint32_t original_from; /* from this activation on (0-based), frames run their ORIGINAL code; UINT32_MAX: none */
+	uint32_t original[RUN_ORIGINALS]; /* activations (0-based) that run their ORIGINAL code, ascending */
+	uint32_t noriginal;
 } RunPlan;
 
 /* One observed thing. Values compare by term; objects by the number of their first appearance. */

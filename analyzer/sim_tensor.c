@@ -369,17 +369,25 @@ bool sim_elements(Sim *s, Ref r, const TermId **out)
 	return true;
 }
 
+/* Of several indices that reach one element those that keep it change nothing. */
 void sim_write_elements(Sim *s, Ref r, const uint32_t *map, uint32_t n, const TermId *terms)
 {
 	const SimTensor *t = sim_tensor_of(s, r);
 	SimStore *st = &s->stores.v[t->store];
 	ASSERT(t->idx && st->e);
+	ArenaMark mark = arena_mark(s->scratch);
+	TermId *old = NEW_N(s->scratch, TermId, n + 1);
 	st->touched++;
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t i = map ? map[k] : k;
-		if (i < t->numel)
+		old[k] = i < t->numel ? st->e[t->idx[i]] : (TermId){0};
+	}
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t i = map ? map[k] : k;
+		if (i < t->numel && terms[k].i != old[k].i)
 			st->e[t->idx[i]] = terms[k];
 	}
+	arena_rewind(s->scratch, mark);
 }
 
 TermId sim_content(Sim *s, Ref r)

@@ -44,6 +44,7 @@ struct Terms {
 	uint32_t nslots, limit;
 	bool limit_hit;
 	Map arith, folds; /* Sym -> Arith, FoldClass */
+	Sym where;
 };
 
 static void name_ops(Terms *t)
@@ -79,6 +80,7 @@ Terms *terms_new(Arena *a, Names *names, uint32_t limit)
 	VEC_PUSH(a, &t->v, ((Term){0}));
 	VEC_PUSH(a, &t->v, ((Term){.kind = TERM_FRESH, .unsure = true}));
 	name_ops(t);
+	t->where = sym_intern(names, S("where"));
 	return t;
 }
 
@@ -312,6 +314,34 @@ static TermId inner_where(Terms *t, Sym op, const TermId *a)
 	return (TermId){0};
 }
 
+static bool is_compare(Arith a)
+{
+	return a >= AR_LT && a <= AR_NE;
+}
+
+/* A comparison with a number looks through a masked write of a number: gt(where(c, 3, x), 0) is where(c, 1, gt(x, 0)). */
+static TermId compare_where(Terms *t, Sym op, Sym where, const TermId *a)
+{
+	const Term *x = term_get(t, a[0]);
+	TermId w[3];
+	uint32_t depth = 0; /* a chain of masked writes: only short ones are looked through */
+	for (const Term *in = x; in->kind == TERM_OP && sym_eq(in->op, where) && in->n == 3 && depth < 9; depth++)
+		in = term_get(t, term_args(t, in)[2]);
+	if (depth > 8)
+		return (TermId){0};
+	if (term_get(t, a[1])->kind != TERM_NUM || x->kind != TERM_OP || !sym_eq(x->op, where) || x->n != 3)
+		return (TermId){0};
+	memcpy(w, term_args(t, x), sizeof w);
+	if (term_get(t, w[1])->kind != TERM_NUM)
+		return (TermId){0};
+	TermId yes = term_op(t, op, (TermId[]){w[1], a[1]}, 2, 0), no = term_op(t, op, (TermId[]){w[2], a[1]}, 2, 0);
+	if (term_get(t, yes)->kind != TERM_NUM)
+		return (TermId){0};
+	if (no.i == w[0].i && term_get(t, yes)->num != 0) /* where(c, true, c) */
+		return no;
+	return term_op(t, where, (TermId[]){w[0], yes, no}, 3, 0);
+}
+
 TermId term_op(Terms *t, Sym op, const TermId *args, uint32_t n, uint64_t extra)
 {
 	Arith arith = (Arith)map_get(&t->arith, op.i);
@@ -321,6 +351,8 @@ TermId term_op(Terms *t, Sym op, const TermId *args, uint32_t n, uint64_t extra)
 		out = unchanged(t, arith, op, args, n);
 		if (!out.i && arith == AR_WHERE && n == 3)
 			out = inner_where(t, op, args);
+		if (!out.i && is_compare(arith) && n == 2)
+			out = compare_where(t, op, t->where, args);
 		if (out.i || fold_numbers(t, arith, args, n, &out))
 			return out;
 	}

@@ -3,14 +3,19 @@
 
 #include "sim_run.h"
 
-enum { MAX_PATHS = 6, MAX_TRIES = 48, MAX_SPECIALISED = 4, MAX_TERMS = 4000000 };
+enum { MAX_PATHS = 6, MAX_TRIES = 48, MAX_SPECIALISED = 8, MAX_TERMS = 4000000 };
+
+/* Activations that run their original code, since a cut changes which of their arguments are one object. */
+typedef struct Originals {
+	uint32_t at[RUN_ORIGINALS], n;
+} Originals;
 
 typedef struct Path {
 	uint8_t choices[RUN_MAX_CHOICES];
 	uint32_t n;
 	RunResult *ref[ASSUME_N]; /* made when asked for */
 	struct {
-		uint32_t from;
+		Originals from;
 		RunResult *ref[ASSUME_N];
 	} special[MAX_SPECIALISED];
 	uint32_t nspecial;
@@ -30,10 +35,11 @@ typedef struct Judge {
 /* How two runs differ, in ascending order of what is concluded. */
 typedef enum Difference { DIFF_NONE, DIFF_IDENTITY, DIFF_VALUE, DIFF_UNKNOWN, DIFF_NOT_ASKED } Difference;
 
-static RunResult *run(Judge *j, const Path *p, SimCut cut, Assume assume, uint32_t original_from)
+static RunResult *run(Judge *j, const Path *p, SimCut cut, Assume assume, const Originals *from)
 {
 	RunPlan plan = {.entries = &j->entries, .cut = cut, .assume = assume, .choices = p->choices, .nchoices = p->n,
-	                .original_from = original_from};
+	                .noriginal = from->n};
+	memcpy(plan.original, from->at, sizeof plan.original);
 	uint64_t *left = j->c->steps_left;
 	j->base.max_steps = *left < j->c->max_steps ? *left : j->c->max_steps;
 	RunResult *r = sim_run(&j->base, &plan, j->c->runs);
@@ -47,7 +53,7 @@ static void find_paths(Judge *j)
 	SimCut none = {.output = -1, .input = -1};
 	Path next = {0};
 	for (uint32_t tries = 0; tries < MAX_TRIES; tries++) {
-		RunResult *r = run(j, &next, none, ASSUME_NOTHING, UINT32_MAX);
+		RunResult *r = run(j, &next, none, ASSUME_NOTHING, &(Originals){0});
 		Path p = {.n = r->nchoices};
 		memcpy(p.choices, r->choices, sizeof p.choices);
 		p.ref[ASSUME_NOTHING] = r;
@@ -105,31 +111,36 @@ static Difference compare(const Judge *j, const RunResult *a, const RunResult *b
 	return identity ? DIFF_IDENTITY : DIFF_NONE;
 }
 
-/* The first activation whose arguments have another pattern of objects and constants; UINT32_MAX when none has. */
-static uint32_t first_other_pattern(const RunResult *a, const RunResult *b)
+/* The first activation whose arguments have another pattern of objects and constants, and that does not run original
+ * code already; UINT32_MAX when there is none. */
+static uint32_t first_other_pattern(const RunResult *a, const RunResult *b, const Originals *from)
 {
 	uint32_t n = a->patterns.n < b->patterns.n ? a->patterns.n : b->patterns.n;
-	for (uint32_t i = 0; i < n; i++)
-		if (a->patterns.v[i] != b->patterns.v[i])
+	for (uint32_t i = 0; i < n; i++) {
+		bool done = false;
+		for (uint32_t k = 0; k < from->n; k++)
+			done |= from->at[k] == i;
+		if (!done && a->patterns.v[i] != b->patterns.v[i])
 			return i;
+	}
 	return UINT32_MAX;
 }
 
-static RunResult *reference(Judge *j, Path *p, Assume assume, uint32_t from)
+static RunResult *reference(Judge *j, Path *p, Assume assume, const Originals *from)
 {
 	const SimCut none = {.output = -1, .input = -1};
-	if (from == UINT32_MAX) {
+	if (!from->n) {
 		if (!p->ref[assume])
 			p->ref[assume] = run(j, p, none, assume, from);
 		return p->ref[assume];
 	}
 	uint32_t k = 0;
-	while (k < p->nspecial && p->special[k].from != from)
+	while (k < p->nspecial && memcmp(&p->special[k].from, from, sizeof *from) != 0)
 		k++;
 	if (k == MAX_SPECIALISED)
 		return run(j, p, none, assume, from);
 	if (k == p->nspecial)
-		p->special[p->nspecial++].from = from;
+		p->special[p->nspecial++].from = *from;
 	if (!p->special[k].ref[assume])
 		p->special[k].ref[assume] = run(j, p, none, assume, from);
 	return p->special[k].ref[assume];
@@ -173,13 +184,15 @@ static Str unknown_why(const RunResult *ref, const RunResult *with)
 
 static Difference ask(Judge *j, Path *p, SimCut cut, Assume assume, Verdict *v)
 {
-	RunResult *ref = reference(j, p, assume, UINT32_MAX), *with = run(j, p, cut, assume, UINT32_MAX);
-	for (uint32_t round = 0; round < 3; round++) {
-		uint32_t other = first_other_pattern(ref, with);
-		if (other == UINT32_MAX || ref->stopped)
+	Originals from = {0};
+	RunResult *ref = reference(j, p, assume, &from), *with = run(j, p, cut, assume, &from);
+	while (from.n < RUN_ORIGINALS && !ref->stopped) {
+		uint32_t other = first_other_pattern(ref, with, &from);
+		if (other == UINT32_MAX)
 			break;
-		ref = reference(j, p, assume, other);
-		with = run(j, p, cut, assume, other);
+		from.at[from.n++] = other;
+		ref = reference(j, p, assume, &from);
+		with = run(j, p, cut, assume, &from);
 	}
 	Difference d = compare(j, ref, with);
 	if (d == DIFF_VALUE)
