@@ -193,12 +193,14 @@ static Severity severity(const Observe *o, Tri certainty, const Verdict *v, Keep
 	return s;
 }
 
-static void certainty_of(Finding *f, Tri certainty, Str condition, const Verdict *v)
+static void certainty_of(const Observe *o, Finding *f, Tri certainty, Str condition, const Verdict *v)
 {
 	f->certainty = certainty;
 	f->observable = v->observable;
 	if (certainty == TRI_MAY)
 		f->condition = condition.n ? condition : S("an operator that copies only sometimes does not copy");
+	if (v->observable == OBS_YES)
+		f->variant = str_printf(o->d->a, STR_FMT "-yes", STR_ARG(f->variant));
 }
 
 /* The node whose line makes the alias: the last operator of the chain, else the returned value itself. */
@@ -218,6 +220,14 @@ static Span alias_span(const Observe *o, const OutputSummary *s, uint32_t j)
 	return id.i ? node_span(o->g, id) : output_span(o, j);
 }
 
+/* What would decide where nothing could be asked. */
+static Str not_asked(const Observe *o)
+{
+	if (!o->p->frames.n)
+		return S("the dump has no bytecode; capture it with TORCH_LOGS=\"graph_code,bytecode\"");
+	return S("no bytecode in the dump calls this graph; capture the whole run with TORCH_LOGS=\"graph_code,bytecode\"");
+}
+
 /* Where the cut would be noticed. */
 static void verdict_steps(Observe *o, Finding *f, const Verdict *v)
 {
@@ -227,7 +237,7 @@ static void verdict_steps(Observe *o, Finding *f, const Verdict *v)
 			diag_stepf(o->d, f, s->role, s->where, "`" STR_FMT "` %s", STR_ARG(s->what),
 			           s->role == ROLE_WRITE ? "writes that memory afterwards" : "reads it through another holder");
 	}
-	diag_var(o->d, f, S("why"), v->why);
+	diag_var(o->d, f, S("why"), v->why.n || v->observable != OBS_UNKNOWN ? v->why : not_asked(o));
 }
 
 static void boundary_step(Observe *o, Finding *f, uint32_t j)
@@ -251,7 +261,7 @@ static void output_aliases_input(Observe *o, uint32_t j, const OutputSummary *s)
 	f->attribute = attr ? str_printf(o->d->a, "self." STR_FMT, STR_ARG(name_of(o, s->attribute))) : (Str){0};
 	f->contracts = contracts_of(KEEP_OUTPUT_INPUT, !attr);
 	f->quiet_by_contract = quiet;
-	certainty_of(f, s->certainty, s->condition, v);
+	certainty_of(o, f, s->certainty, s->condition, v);
 	diag_var(o->d, f, S("output_name"), s->node.i ? node_name(o, s->node) : (Str){0});
 	if (f->input >= 0)
 		diag_var(o->d, f, S("input_name"), node_name(o, o->g->inputs.v[f->input]));
@@ -275,7 +285,7 @@ static void outputs_share(Observe *o, uint32_t j, const OutputSummary *s)
 	f->other_output = (int32_t)s->of[0];
 	f->contracts = contracts_of(KEEP_OUTPUT_OUTPUT, false);
 	f->quiet_by_contract = quiet;
-	certainty_of(f, s->certainty, s->condition, v);
+	certainty_of(o, f, s->certainty, s->condition, v);
 	const OutputSummary *p = &o->s->outputs[s->of[0]];
 	diag_var(o->d, f, S("output_name"), s->node.i ? node_name(o, s->node) : (Str){0});
 	diag_var(o->d, f, S("partner_name"), p->node.i ? node_name(o, p->node) : (Str){0});
@@ -328,7 +338,7 @@ static void written(Observe *o, const InputSummary *in, bool metadata, int32_t i
 	f->attribute = attr.i ? str_printf(o->d->a, "self." STR_FMT, STR_ARG(name_of(o, attr))) : (Str){0};
 	f->contracts = contracts_of(KEEP_INPUT_WRITES, true);
 	f->quiet_by_contract = quiet;
-	certainty_of(f, certainty, w->condition, v);
+	certainty_of(o, f, certainty, w->condition, v);
 	if (input >= 0)
 		diag_var(o->d, f, S("input_name"), node_name(o, o->g->inputs.v[input]));
 	diag_var(o->d, f, S("through"), through(o, w->chain, w->nchain));

@@ -429,7 +429,7 @@ static void json_finding(void **state)
 		"\n    {\"rule\":\"GL101\",\"name\":\"output-aliases-input\",\"severity\":\"warning\",\"message\":\"output 0 is a view\","
 		"\"file\":\"d/two.txt\",\"line\":3,\"column\":5,\"endLine\":3,\"endColumn\":40,\"graph\":\"forward\",\"compile_id\":null,"
 		"\"output\":0,\"input\":0,\"attribute\":null,\"certainty\":\"may\",\"condition\":\"`x` is contiguous\","
-		"\"observable\":\"unknown\",\"contracts\":[\"fresh\",\"strict\"],\"other_output\":null,\"suggestion\":\"clone it\","
+		"\"observable\":\"unknown\",\"why\":null,\"contracts\":[\"fresh\",\"strict\"],\"other_output\":null,\"suggestion\":\"clone it\","
 		"\"source\":{\"file\":\"m.py\",\"line\":41,\"function\":\"attend\"},"
 		"\"evidence\":[{\"file\":\"d/two.txt\",\"line\":1,\"column\":19,\"text\":\"enters the graph\",\"role\":\"boundary\"},"
 		"{\"file\":\"d/two.txt\",\"line\":3,\"column\":5,\"text\":\"same memory\",\"role\":\"alias\"}],"
@@ -442,7 +442,7 @@ static void json_notes_are_not_hidden(void **state)
 	add(SEV_NOTE, "GL903", span_of(fake.file, "view"), "a note");
 	Str s = written(report_write_json, (ReportOptions){0});
 	assert_has(s, "\"severity\":\"note\"");
-	assert_has(s, "\"output\":null,\"input\":null,\"attribute\":null,\"certainty\":null,\"condition\":null,\"observable\":null,"
+	assert_has(s, "\"output\":null,\"input\":null,\"attribute\":null,\"certainty\":null,\"condition\":null,\"observable\":null,\"why\":null,"
 				  "\"contracts\":[],");
 }
 
