@@ -495,7 +495,8 @@ static Ref call_getattr(HostCall *c)
 	bool surely = host_find_attr(s, c->args[0], sym) || k == HK_NAME || k == HK_TENSOR;
 	if (c->n > 2 && !surely) { /* the attribute, or the default */
 		Ref v = host_get_attr(s, c->m, c->args[0], sym);
-		s->unsure |= v && !sim_obj(s, v)->known && !host_reads_nothing(s, c->args[2]);
+		if (v && !sim_obj(s, v)->known && !host_reads_nothing(s, c->args[2]))
+			sim_unsure(s, S("an attribute that may be there or not"));
 		return v;
 	}
 	return host_get_attr(s, c->m, c->args[0], sym);

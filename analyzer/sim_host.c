@@ -279,7 +279,7 @@ static void merge(Sim *s, Machine *m, Ref dict, Ref other)
 		return;
 	}
 	if (sim_obj(s, dict)->items.n)
-		s->unsure = true; /* which of them it replaces */
+		sim_unsure(s, S("keywords that are not known, over others"));
 	sim_obj(s, dict)->opened = true;
 	sim_obj(s, dict)->origin = sim_obj(s, other)->origin;
 	sim_set_attr(s, dict, host_sym(s, S("**")), other);

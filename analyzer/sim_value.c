@@ -399,7 +399,8 @@ void host_become_tensor(Sim *s, Ref r)
 	/* x.data was taken for a value of its own, and is a view of it. */
 	for (uint32_t i = 0; i < was.attrs.n; i++) {
 		bool attribute;
-		s->unsure |= !host_tensor_member(s, sym_str(s->names, was.attrs.v[i].name), &attribute) || attribute;
+		if (!host_tensor_member(s, sym_str(s->names, was.attrs.v[i].name), &attribute) || attribute)
+			sim_unsure(s, S("parts of a value that turns out to be a tensor"));
 	}
 }
 
