@@ -201,7 +201,7 @@ static void judge(Run *r)
 	VerdictCtx c = {.p = &r->program, .t = r->types, .f = r->tables->facts, .shapes = r->tables->shapes,
 	                .sem = r->tables->sem, .types = (const NodeTypes *const *)r->node_types, .summaries = (const Summary *const *)r->summaries,
 	                .names = &r->tables->names, .keep = &r->a, .a = &r->sim[0], .scratch = &r->sim[1], .inner = &r->sim[2],
-	                .runs = &r->sim[3], .max_steps = SIM_STEPS, .steps_left = &left, .dump = r->dump & DUMP_VERDICT ? &r->dump_out : NULL};
+	                .runs = &r->sim[3], .frames = r->frames, .max_steps = SIM_STEPS, .steps_left = &left, .dump = r->dump & DUMP_VERDICT ? &r->dump_out : NULL};
 	crash_note("verdict", NULL, 0);
 	r->verdicts = verdict_program(&c);
 }

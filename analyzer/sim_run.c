@@ -175,6 +175,35 @@ static Activation *enter(ProgramRun *r, uint32_t entry, const Ref *args, uint32_
 	return a;
 }
 
+/* The call as the link pass saw it, to ask it for the records that fit. */
+static const LinkEvent *link_event(const ProgramRun *r, const Activation *a, FrameRef *frame)
+{
+	const Entry *e = entry_at(r, a->entry);
+	*frame = a->m.code == e->modified ? e->modified_frame : e->original_frame;
+	const FrameLinks *l = r->plan->frames && *frame ? r->plan->frames->links[*frame - 1] : NULL;
+	for (uint32_t i = 0; l && i < l->events.n; i++) {
+		const LinkEvent *ev = &l->events.v[i];
+		if (ev->kind == LINK_CALL && ev->callee == CALLEE_RESUME && !ev->factory && ev->ins == a->m.at)
+			return ev;
+	}
+	return NULL;
+}
+
+/* Marks the entries that a resume call may run. False: the link pass knows nothing of this call. */
+static bool resume_fits(ProgramRun *r, const Activation *a, uint8_t *fits)
+{
+	FrameRef frame;
+	FrameRefs found = {0};
+	const LinkEvent *ev = link_event(r, a, &frame);
+	if (!ev)
+		return false;
+	frame_resume_candidates(r->plan->frames, frame, ev, r->s.scratch, &found);
+	for (uint32_t i = 0; i < r->plan->entries->v.n; i++)
+		for (uint32_t k = 0; k < found.n; k++)
+			fits[i] |= entry_at(r, i)->original_frame == found.v[k] || entry_at(r, i)->modified_frame == found.v[k];
+	return true;
+}
+
 static bool is_candidate(const ProgramRun *r, const Entry *caller, const Entry *e, const SimCall *c)
 {
 	Str name = sym_str(r->s.names, c->name);
@@ -188,9 +217,14 @@ static bool is_candidate(const ProgramRun *r, const Entry *caller, const Entry *
 }
 
 /* The record that a call runs: the next one that has not run yet, when it fits; else one that ran with arguments alike. */
-static bool bind_call(ProgramRun *r, const Entry *caller, const SimCall *c, uint64_t sig, uint32_t *out)
+static bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, uint64_t sig, uint32_t *out)
 {
 	uint32_t n = r->plan->entries->v.n, next = 0, best = UINT32_MAX;
+	const Entry *caller = entry_at(r, from->entry);
+	uint8_t *fits = NEW_N(r->s.scratch, uint8_t, n + 1);
+	if (!c->resume || !resume_fits(r, from, fits))
+		for (uint32_t i = 0; i < n; i++)
+			fits[i] = is_candidate(r, caller, entry_at(r, i), c);
 	while (next < n && r->bound[next])
 		next++;
 	if (c->frame) { /* the link pass knows which */
@@ -198,16 +232,16 @@ static bool bind_call(ProgramRun *r, const Entry *caller, const SimCall *c, uint
 			if (entry_at(r, i)->original_frame == c->frame || entry_at(r, i)->modified_frame == c->frame)
 				best = i;
 	}
-	if (best == UINT32_MAX && next < n && is_candidate(r, caller, entry_at(r, next), c))
+	if (best == UINT32_MAX && next < n && fits[next])
 		best = next;
 	for (uint32_t i = 0; i < n && best == UINT32_MAX; i++)
-		if (r->bound[i] && r->sig[i] == sig && is_candidate(r, caller, entry_at(r, i), c))
+		if (r->bound[i] && r->sig[i] == sig && fits[i])
 			best = i;
 	for (uint32_t i = 0; i < n && best == UINT32_MAX; i++)
-		if (!r->bound[i] && is_candidate(r, caller, entry_at(r, i), c))
+		if (!r->bound[i] && fits[i])
 			best = i;
 	for (uint32_t i = n; i-- > 0 && best == UINT32_MAX;)
-		if (r->bound[i] && is_candidate(r, caller, entry_at(r, i), c))
+		if (r->bound[i] && fits[i])
 			best = i;
 	if (best == UINT32_MAX)
 		return false;
@@ -249,10 +283,9 @@ static void call_frame(ProgramRun *r)
 	Sim *s = &r->s;
 	SimCall c = s->call;
 	Activation *caller = r->stack.v[r->stack.n - 1];
-	const Entry *ce = entry_at(r, caller->entry);
 	uint32_t entry, positional = c.nargs - c.nnames;
 	uint64_t sig = signature(r, c.args, c.nargs);
-	if (!bind_call(r, ce, &c, sig, &entry)) {
+	if (!bind_call(r, caller, &c, sig, &entry)) {
 		if (c.resume) {
 			die(r, S("a resume function without a record: this arm did not run"));
 			return;

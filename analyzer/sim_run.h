@@ -4,6 +4,7 @@
 #ifndef GRAPHLINT_SIM_RUN_H
 #define GRAPHLINT_SIM_RUN_H
 
+#include "frame_graph.h"
 #include "sim.h"
 
 /* A frame of the program: its listings before and after Dynamo. */
@@ -31,6 +32,7 @@ enum { RUN_ORIGINALS = 6 };
 /* What one run is told to do. */
 typedef struct RunPlan {
 	const Entries *entries;
+	const ProgramFrames *frames; /* whom resume calls lead to */
 	SimCut cut;
 	Assume assume;
 	const uint8_t *choices; /* arms of undecided branches, in order */

@@ -37,7 +37,7 @@ typedef enum Difference { DIFF_NONE, DIFF_IDENTITY, DIFF_VALUE, DIFF_UNKNOWN, DI
 
 static RunResult *run(Judge *j, const Path *p, SimCut cut, Assume assume, const Originals *from)
 {
-	RunPlan plan = {.entries = &j->entries, .cut = cut, .assume = assume, .choices = p->choices, .nchoices = p->n,
+	RunPlan plan = {.entries = &j->entries, .frames = j->c->frames, .cut = cut, .assume = assume, .choices = p->choices, .nchoices = p->n,
 	                .noriginal = from->n};
 	memcpy(plan.original, from->at, sizeof plan.original);
 	uint64_t *left = j->c->steps_left;

@@ -51,6 +51,7 @@ typedef struct VerdictCtx {
 	Facts *f;
 	const Shapes *shapes;
 	const SemTable *sem;
+	const struct ProgramFrames *frames; /* frame_graph.h */
 	const NodeTypes *const *types;
 	const Summary *const *summaries;
 	Names *names;
