@@ -56,6 +56,7 @@ TermId host_term(Sim *s, Ref r);
 /* Everything reachable from r that hidden code could use, r first. Each once. */
 void host_reach(Sim *s, Ref r, RefList *out);
 Ref host_hidden(Sim *s, Str what, const Ref *args, uint32_t n);
+void host_look_into(Sim *s, Ref container);       /* its items are about to be used */
 Ref host_op(Sim *s, Callee callee, Str target, const Ref *args, uint32_t n);
 /* Equal as Python's == has it for keys: by value for constants and numbers, by identity for objects. */
 Tri host_equal(Sim *s, Ref a, Ref b);

@@ -455,8 +455,12 @@ bool host_container_method(HostCall *c, Ref self, Str name, Ref *out)
 {
 	Sim *s = c->s;
 	HeapObj o = *sim_obj(s, self);
-	if (c->names_hidden)
-		return false;
+	if (c->names_hidden) {
+		if (o.kind != HK_LIST && o.kind != HK_DICT && o.kind != HK_SET)
+			return false;
+		*out = host_give_up(c->m, S("a container gets keywords that the listing does not show"));
+		return true;
+	}
 	if (str_eq(name, S("__getitem__")) && c->n == 1)
 		return *out = host_get_item(s, c->m, self, c->args[0]), true;
 	if (str_eq(name, S("__setitem__")) && c->n == 2)
@@ -464,14 +468,23 @@ bool host_container_method(HostCall *c, Ref self, Str name, Ref *out)
 	if (str_eq(name, S("__len__")) && !c->n && o.kind != HK_OBJECT && o.kind != HK_UNKNOWN)
 		return *out = host_length(s, c->m, self), true;
 	switch ((HeapKind)o.kind) {
-	case HK_LIST: return list_method(c, self, name, out);
+	case HK_LIST:
+		if (!list_method(c, self, name, out))
+			*out = host_give_up(c->m, S("a method of a list that is not understood"));
+		return true;
 	case HK_TUPLE:
 		if (!ONE_OF(name, S("index"), S("count")))
 			return false;
 		*out = list_search(c, self, name);
 		return true;
-	case HK_DICT: return dict_method(c, self, name, out);
-	case HK_SET: return set_method(c, self, name, out);
+	case HK_DICT:
+		if (!dict_method(c, self, name, out))
+			*out = host_give_up(c->m, S("a method of a dict that is not understood"));
+		return true;
+	case HK_SET:
+		if (!set_method(c, self, name, out))
+			*out = host_give_up(c->m, S("a method of a set that is not understood"));
+		return true;
 	case HK_CONST: return text_method(c, self, name, out);
 	case HK_NUMBER:
 		*out = str_eq(name, S("item")) ? self : host_opaque(s, term_op(s->terms, host_sym(s, name), &o.term, 1, 0));

@@ -274,7 +274,17 @@ Ref host_hidden(Sim *s, Str what, const Ref *args, uint32_t n)
 {
 	RefList all = {.a = s->scratch};
 	reach(s, args, n, &all);
+	for (uint32_t i = 0; i < all.v.n; i++)
+		sim_obj(s, all.v.v[i])->escaped = true;
 	return sim_hidden(s, what, all.v.v, all.v.n);
+}
+
+/* What stands in a list or dict that hidden code has seen may be something else by now. */
+void host_look_into(Sim *s, Ref container)
+{
+	const HeapObj *o = sim_obj(s, container);
+	if (o->escaped && (o->kind == HK_LIST || o->kind == HK_DICT || o->kind == HK_SET))
+		sim_unsure(s, S("the items of a container that code which is not shown may have changed"));
 }
 
 Ref host_op(Sim *s, Callee callee, Str target, const Ref *args, uint32_t n)
