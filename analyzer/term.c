@@ -44,7 +44,7 @@ struct Terms {
 	uint32_t nslots, limit;
 	bool limit_hit;
 	Map arith, folds; /* Sym -> Arith, FoldClass */
-	Sym where;
+	Sym where, neg;
 };
 
 static void name_ops(Terms *t)
@@ -81,6 +81,7 @@ Terms *terms_new(Arena *a, Names *names, uint32_t limit)
 	VEC_PUSH(a, &t->v, ((Term){.kind = TERM_FRESH, .unsure = true}));
 	name_ops(t);
 	t->where = sym_intern(names, S("where"));
+	t->neg = sym_intern(names, S("neg"));
 	return t;
 }
 
@@ -305,11 +306,19 @@ static TermId unchanged(const Terms *t, Arith op, Sym sym, const TermId *a, uint
 	}
 }
 
-/* where(c, x, where(c, y, z)) is where(c, x, z): a masked write twice with one mask */
+/* Does c imply the mask m? It is c itself, or where(c, true, d). */
+static bool implied_by(const Terms *t, Sym where, TermId m, TermId c)
+{
+	const Term *x = term_get(t, m);
+	return m.i == c.i || (x->kind == TERM_OP && sym_eq(x->op, where) && x->n == 3 && term_args(t, x)[0].i == c.i &&
+	                      term_get(t, term_args(t, x)[1])->kind == TERM_NUM && term_get(t, term_args(t, x)[1])->num != 0);
+}
+
+/* where(m, x, where(c, y, z)) is where(m, x, z) when c implies m: what a later masked write covers is gone. */
 static TermId inner_where(Terms *t, Sym op, const TermId *a)
 {
 	const Term *in = term_get(t, a[2]);
-	if (in->kind == TERM_OP && sym_eq(in->op, op) && in->n == 3 && term_args(t, in)[0].i == a[0].i)
+	if (in->kind == TERM_OP && sym_eq(in->op, op) && in->n == 3 && implied_by(t, op, a[0], term_args(t, in)[0]))
 		return term_op(t, op, (TermId[]){a[0], a[1], term_args(t, in)[2]}, 3, 0);
 	return (TermId){0};
 }
@@ -319,8 +328,9 @@ static bool is_compare(Arith a)
 	return a >= AR_LT && a <= AR_NE;
 }
 
-/* A comparison with a number looks through a masked write of a number: gt(where(c, 3, x), 0) is where(c, 1, gt(x, 0)). */
-static TermId compare_where(Terms *t, Sym op, Sym where, const TermId *a)
+/* An operator with a number looks through a masked write of a number: gt(where(c, 3, x), 0) is where(c, 1, gt(x, 0)),
+ * mul(where(c, 3, x), 2) is where(c, 6, mul(x, 2)). */
+static TermId through_where(Terms *t, Sym op, Sym where, const TermId *a)
 {
 	const Term *x = term_get(t, a[0]);
 	TermId w[3];
@@ -336,8 +346,8 @@ static TermId compare_where(Terms *t, Sym op, Sym where, const TermId *a)
 		return (TermId){0};
 	TermId yes = term_op(t, op, (TermId[]){w[1], a[1]}, 2, 0), no = term_op(t, op, (TermId[]){w[2], a[1]}, 2, 0);
 	if (term_get(t, yes)->kind != TERM_NUM)
-		return (TermId){0};
-	if (no.i == w[0].i && term_get(t, yes)->num != 0) /* where(c, true, c) */
+		return (TermId){0}; /* not exact as a double: kept as it is */
+	if (no.i == w[0].i && is_compare((Arith)map_get(&t->arith, op.i)) && term_get(t, yes)->num != 0) /* where(c, true, c) */
 		return no;
 	return term_op(t, where, (TermId[]){w[0], yes, no}, 3, 0);
 }
@@ -351,8 +361,10 @@ TermId term_op(Terms *t, Sym op, const TermId *args, uint32_t n, uint64_t extra)
 		out = unchanged(t, arith, op, args, n);
 		if (!out.i && arith == AR_WHERE && n == 3)
 			out = inner_where(t, op, args);
-		if (!out.i && is_compare(arith) && n == 2)
-			out = compare_where(t, op, t->where, args);
+		if (!out.i && n == 2 && (is_compare(arith) || arith <= AR_DIV))
+			out = through_where(t, op, t->where, args);
+		if (!out.i && arith == AR_MUL && n == 2 && is_num(t, args[1], -1)) /* twice is nothing */
+			out = term_op(t, t->neg, args, 1, 0);
 		if (out.i || fold_numbers(t, arith, args, n, &out))
 			return out;
 	}
