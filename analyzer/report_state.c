@@ -8,8 +8,22 @@ static const struct {
 	Str last;
 } words[] = {
 #define STATE_WORD(kind, last) {STATE_##kind, STR_INIT(last)},
+#define PLAIN_CALL(name)
 #include "state_words.def"
 #undef STATE_WORD
+#undef PLAIN_CALL
+};
+
+/* Calls that touch none of it. */
+static const Str plain[] = {
+#define STATE_WORD(kind, last)
+#define PLAIN_CALL(name) STR_INIT(name),
+#define HOST_NAME(dotted, answer) STR_INIT(dotted),
+#include "state_words.def"
+#include "host_names.def"
+#undef STATE_WORD
+#undef PLAIN_CALL
+#undef HOST_NAME
 };
 
 typedef struct Scan {
@@ -151,38 +165,43 @@ static void scan_graph(Scan *c, const Graph *g)
 
 /* ---- frames ---- */
 
-/* "local:self.plan(local:n)" -> "self.plan" */
-static Str callee_name(Str text)
+/* "self.plan" of local:self.plan, ".item" of a method of what a call returned. */
+static Str callee_name(const Scan *c, const LTerm *what)
 {
 	enum { NAME_MOST = 60 };
-	Str s = str_starts(text, S("local:")) ? str_sub(text, 6, text.n) : text;
-	uint32_t end = str_find_char(s, '(', 0);
-	return str_sub(s, 0, end < NAME_MOST ? end : NAME_MOST);
+	Str text = str_starts(what->text, S("local:")) ? str_sub(what->text, 6, what->text.n) : what->text;
+	Str last = sym_str(c->r->program.names, what->name);
+	if (str_starts(text, S("__builtins_dict__")) && str_ends(text, S("']"))) /* __builtins_dict___1['print'] */
+		return str_sub(text, str_find_char(text, '\'', 0) + 1, text.n - 2);
+	if (what->kind == LT_ATTR && str_find_char(text, '(', 0) < text.n)
+		return str_printf(c->a, "." STR_FMT, STR_ARG(last));
+	for (uint32_t i = 0; i < text.n; i++)
+		if (text.p[i] == ' ' || text.p[i] == '(' || (text.p[i] == '<' && !i))
+			return S("a value without a name");
+	return str_sub(text, 0, NAME_MOST);
 }
 
 /* Code that Dynamo puts there itself, and what touches no state. */
-static bool is_plain(Str name)
+static bool is_plain(const LTerm *what, Str name)
 {
-	return !name.n || str_eq(name, S("print")) || str_starts(name, S("<function PyCodegen")) || str_starts(name, S("__import_"));
+	if (str_starts(what->text, S("<function PyCodegen")) || str_starts(what->text, S("__import_")))
+		return true;
+	for (uint32_t i = 0; i < sizeof plain / sizeof *plain; i++)
+		if (str_eq(plain[i], name))
+			return true;
+	return false;
 }
 
-/* x.new_zeros, of a local that is not `self`: an operator of a tensor. */
-static const Fact *method_fact(const Scan *c, Str text, Str name)
+/* The operator that a call may be: a function, or a method of what is neither `self` nor an attribute. */
+static const Fact *fact_of(const Scan *c, const LTerm *what, const LTerm *receiver, Str name)
 {
-	uint32_t dot = str_find_char(name, '.', 0);
-	Str method = str_sub(name, dot + 1, name.n);
-	if (!str_starts(text, S("local:")) || !str_is_ident(method) || str_eq(str_sub(name, 0, dot), S("self")))
-		return NULL;
-	return facts_find(c->r->tables->facts, CALLEE_METHOD, method, (VersionSpan){0});
-}
-
-/* What has no name is described. */
-static Str shown_name(Str name)
-{
-	for (uint32_t i = 0; i < name.n; i++)
-		if (name.p[i] == ' ' || name.p[i] == '<')
-			return S("a value without a name");
-	return name;
+	Facts *facts = c->r->tables->facts;
+	const Fact *fact = facts_find(facts, CALLEE_FUNCTION, name, (VersionSpan){0});
+	bool method = receiver && receiver->kind != LT_GLOBAL && receiver->kind != LT_ATTR &&
+	              !str_eq(receiver->text, S("local:self"));
+	if (fact || !method)
+		return fact;
+	return facts_find(facts, CALLEE_METHOD, sym_str(c->r->program.names, what->name), (VersionSpan){0});
 }
 
 static void scan_event(Scan *c, FrameRef frame, const FrameLinks *l, const LinkEvent *e)
@@ -190,27 +209,24 @@ static void scan_event(Scan *c, FrameRef frame, const FrameLinks *l, const LinkE
 	const Program *p = &c->r->program;
 	if (e->kind != LINK_CALL || e->callee != CALLEE_ANYTHING)
 		return;
-	Str text = lterm_get(&l->terms, e->what)->text, name = callee_name(text);
-	Str where = sym_str(p->names, p->frames.v[frame - 1].name);
+	const LTerm *what = lterm_get(&l->terms, e->what);
+	const LTerm *receiver = what->kind == LT_ATTR ? lterm_get(&l->terms, what->of) : NULL;
+	Str name = callee_name(c, what), where = sym_str(p->names, p->frames.v[frame - 1].name);
 	Span span = ins_span(l->code, &l->code->ins[e->ins]);
-	const Fact *fact = facts_find(c->r->tables->facts, CALLEE_FUNCTION, name, (VersionSpan){0});
-	if (!fact)
-		fact = method_fact(c, text, name);
-	StateKind kind;
-	if ((fact && fact_has(fact, FT_RNG)) || word_kind(name, &kind)) {
-		add_use(c, fact && fact_has(fact, FT_RNG) ? STATE_RANDOM : kind, name, where, span, true);
-		return;
-	}
-	if (in_random_module(text)) { /* a method of a generator */
-		add_use(c, STATE_RANDOM, callee_name(text), where, span, true);
+	const Fact *fact = fact_of(c, what, receiver, name);
+	bool random = (fact && fact_has(fact, FT_RNG)) || in_random_module(what->text);
+	StateKind kind = STATE_RANDOM;
+	if (random || word_kind(name, &kind)) {
+		add_use(c, random ? STATE_RANDOM : kind, name, where, span, true);
 		return;
 	}
 	FrameRefs shown = {0};
 	Sym called = sym_find(p->names, last_part(name));
 	if (called.i)
 		frames_named(c->r->frames, frame, called, c->a, &shown);
-	if (!fact && !shown.n && !is_plain(name))
-		add_once(c, shown_name(name));
+	bool known = fact || shown.n || is_plain(what, name) || (receiver && lterm_is_container(receiver));
+	if (!known)
+		add_once(c, name);
 }
 
 static void scan_frame(Scan *c, FrameRef frame)

@@ -360,11 +360,12 @@ static void add_names(Buf *out, const Str *v, uint32_t n)
 		buf_printf(out, " and %u more", (unsigned)(n - SHOWN));
 }
 
-static bool is_ruled_out(const StateScan *s, StateKind k)
+static bool all_shown(const StateScan *s)
 {
-	return !s->uses[k].n && !s->hidden.n && !s->modules.n && !s->unread && s->frames;
+	return s->frames && !s->hidden.n && !s->modules.n && !s->unread;
 }
 
+/* "nothing random runs ..." only where all of it is shown. */
 static Str state_sentence(Out *o, StateKind k)
 {
 	static const char *const none[STATE_N] = {
@@ -379,24 +380,30 @@ static Str state_sentence(Out *o, StateKind k)
 	};
 	const StateScan *s = &o->state;
 	Buf b = {.a = &o->a};
-	if (is_ruled_out(s, k))
-		return str_from_c(none[k]);
 	if (s->uses[k].n)
 		add_uses(o, &b, k);
 	else
-		buf_add(&b, str_from_c(none_shown[k]));
+		buf_add(&b, str_from_c((all_shown(s) ? none : none_shown)[k]));
+	return buf_str(&b);
+}
+
+/* What could still touch it; empty when all is shown. */
+static Str not_shown(Out *o)
+{
+	const StateScan *s = &o->state;
+	Buf b = {.a = &o->a};
 	if (!s->frames)
-		buf_add(&b, S("; what runs between the graphs is not shown: no bytecode in the dump"));
+		buf_add(&b, S("what runs between the graphs: no bytecode in the dump"));
 	if (s->hidden.n) {
-		buf_add(&b, S("; not shown is the code of "));
+		buf_add(&b, b.n ? S("; the code of ") : S("the code of "));
 		add_names(&b, s->hidden.v, s->hidden.n);
 	}
 	if (s->modules.n) {
-		buf_add(&b, S("; not shown is the class of "));
+		buf_add(&b, b.n ? S("; the class of ") : S("the class of "));
 		add_names(&b, s->modules.v, s->modules.n);
 	}
 	if (s->unread)
-		buf_add(&b, S("; some of the dump could not be followed"));
+		buf_add(&b, b.n ? S("; what could not be followed") : S("what could not be followed"));
 	return buf_str(&b);
 }
 
@@ -464,6 +471,12 @@ static void summary(Out *o, Buf *out)
 		say(o, out, state_sentence(o, k));
 		buf_char(out, '\n');
 	}
+	Str hidden = not_shown(o);
+	if (!hidden.n)
+		return;
+	buf_add(out, S("  not shown, so it may touch any of them: "));
+	say(o, out, hidden);
+	buf_char(out, '\n');
 }
 
 static void founding_words(Out *o, Buf *out)
@@ -544,12 +557,14 @@ void report_suspects_json(const Run *r, const ReportOptions *options, Buf *out)
 		j.pretty = false;
 		member_str(&j, S("what"), state_kind_name(k));
 		json_key(&j, S("ruled_out"));
-		json_bool(&j, is_ruled_out(&o.state, k));
+		json_bool(&j, !o.state.uses[k].n && all_shown(&o.state));
 		member_str(&j, S("text"), state_sentence(&o, k));
 		json_end(&j);
 		j.pretty = true;
 	}
 	json_end(&j);
+	json_key(&j, S("not_shown"));
+	json_str_or_null(&j, not_shown(&o));
 	json_end(&j);
 	buf_char(out, '\n');
 	arena_free(&o.a);
