@@ -10,7 +10,7 @@ CFLAGS ?= $(if $(SAN),-O1,-O2) -g
 PKG_CONFIG ?= pkg-config
 CLANG ?= clang
 FUZZ_SECONDS ?= 10
-PROVEFLAGS ?= --failures --comments
+PROVEFLAGS ?= --failures --comments --jobs=2
 export GRAPHLINT_SHARED ?= ../shared
 
 # SAN=1: AddressSanitizer and UBSan; SAN=fuzz: libFuzzer's counters too. Each has a build folder of its own.
@@ -132,7 +132,7 @@ full:
 	+@$(MAKE) --no-print-directory SAN=fuzz fuzzers
 
 accept: $(BIN)
-	@$(TEST_ENV) prove --verbose tests/corpus.t
+	@$(TEST_ENV) prove --verbose $$(grep -l GRAPHLINT_SHARED tests/*.t)
 
 bench: $(BIN) $(B)/bench_parse
 	@$(TEST_ENV) tests/bench/bench $(B)/bench_parse
