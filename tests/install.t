@@ -5,7 +5,12 @@
 unset MAKEFLAGS MAKELEVEL SAN
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
-say() { [ "$1" = 0 ] && echo "ok $2" || echo "not ok $2"; }
+out=
+say() {
+	[ "$1" = 0 ] && echo "ok $2" && return
+	echo "not ok $2"
+	[ -z "$out" ] || printf '%s\n' "$out" | tail -n 8 | sed 's/^/# /'
+}
 echo 1..4
 out=$(make install DESTDIR="$dir" PREFIX=/usr 2>&1)
 say $? "1 - make install"
