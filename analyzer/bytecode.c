@@ -4,8 +4,9 @@
 /* ---- the table ---- */
 
 #define NAME_(name) #name
-#define ROW_(nm, lo, hi, act, k, text, pop, pop_a, push, push_a, flags, cache)                               \
-	{STR_INIT(NAME_(nm)), OP_##nm, ACT_##act, lo, hi, flags, k, pop, pop_a, push, push_a, cache, STR_INIT(text)},
+#define ROW_(nm, lo, hi, act, k, text, pop, pop_a, push, push_a, flags, cache)                     \
+	{STR_INIT(NAME_(nm)), OP_##nm, ACT_##act, lo, hi, flags, k, pop, pop_a, push, push_a, cache,   \
+	 STR_INIT(text)},
 static const OpRow table[] = {
 #define OPCODE ROW_
 #define OPCODE_SPAN ROW_
@@ -53,7 +54,8 @@ static uint32_t low_bits(uint32_t arg)
 Effect ins_effect(const Ins *i)
 {
 	const OpRow *r = i->row;
-	Effect e = {.pop = r->pop + (uint64_t)r->pop_a * i->arg, .push = r->push + (uint64_t)r->push_a * i->arg};
+	Effect e = {.pop = r->pop + (uint64_t)r->pop_a * i->arg,
+	            .push = r->push + (uint64_t)r->push_a * i->arg};
 	if (r->flags & OF_BITS)
 		e.pop += low_bits(i->arg);
 	if (r->flags & OF_BIT0)
@@ -107,30 +109,29 @@ static bool names_something(Act act)
 	case ACT_SUPER_ATTR:
 	case ACT_SPECIAL:
 	case ACT_IMPORT:
-	case ACT_IMPORT_FROM:
-		return true;
-	default:
-		return false;
+	case ACT_IMPORT_FROM: return true;
+	default: return false;
 	}
 }
 
 /* ---- versions: a set of 3.8 to 3.14 ---- */
 
 enum { V_FIRST = 308, V_LAST = 314, V_ALL = (1 << (V_LAST - V_FIRST + 1)) - 1 };
-#define V_SPAN(lo, hi) ((uint32_t)(((1 << ((hi) - (lo) + 1)) - 1) << ((lo) - V_FIRST)))
+#define V_SPAN(lo, hi) ((uint32_t)(((1 << ((hi) - (lo) + 1)) - 1) << ((lo)-V_FIRST)))
 
 /* Jumps whose argument is a place, not a distance, up to 3.9: only those print no "(to N)" there. */
 static bool is_absolute_jump(Op op)
 {
-	return op == OP_JUMP_ABSOLUTE || op == OP_POP_JUMP_IF_TRUE || op == OP_POP_JUMP_IF_FALSE || op == OP_JUMP_IF_TRUE_OR_POP ||
-	       op == OP_JUMP_IF_FALSE_OR_POP || op == OP_JUMP_IF_NOT_EXC_MATCH;
+	return op == OP_JUMP_ABSOLUTE || op == OP_POP_JUMP_IF_TRUE || op == OP_POP_JUMP_IF_FALSE ||
+	       op == OP_JUMP_IF_TRUE_OR_POP || op == OP_JUMP_IF_FALSE_OR_POP ||
+	       op == OP_JUMP_IF_NOT_EXC_MATCH;
 }
 
 /* Comparisons that were instructions of their own from 3.9 on. */
 static bool is_old_comparison(Str s)
 {
-	return str_eq(s, S("in")) || str_eq(s, S("not in")) || str_eq(s, S("is")) || str_eq(s, S("is not")) ||
-	       str_eq(s, S("exception match"));
+	return str_eq(s, S("in")) || str_eq(s, S("not in")) || str_eq(s, S("is")) ||
+	       str_eq(s, S("is not")) || str_eq(s, S("exception match"));
 }
 
 /* Versions that can have printed this line. */
@@ -226,7 +227,8 @@ static uint32_t var_at(VarTable *t, uint32_t index, bool deref, Str text)
 	uint32_t at = map_get(&t->by_index, key);
 	if (!at) {
 		Str name = text.n ? text : str_printf(t->c->a, "#%u", index);
-		VEC_PUSH(t->c->a, &t->v, ((CodeVar){.name = sym_intern(t->names, name), .index = index, .deref = deref}));
+		VEC_PUSH(t->c->a, &t->v,
+		         ((CodeVar){.name = sym_intern(t->names, name), .index = index, .deref = deref}));
 		at = t->v.n;
 		map_put(&t->by_index, key, at);
 	}
@@ -265,7 +267,8 @@ static void mark_free(Code *c)
 		if (c->vars[i].index >= end)
 			end = c->vars[i].index + 1;
 	for (uint32_t i = 0; i < c->nvars; i++)
-		c->vars[i].free = c->python >= 311 && c->vars[i].cell && !c->vars[i].made && c->vars[i].index + c->nfree >= end;
+		c->vars[i].free = c->python >= 311 && c->vars[i].cell && !c->vars[i].made &&
+		                  c->vars[i].index + c->nfree >= end;
 }
 
 uint32_t code_var(const Code *c, Sym name)
@@ -301,9 +304,19 @@ static void add_instruction(Code *c, VarTable *t, const RawIns *r)
 	Ins *i = &c->ins[c->n++];
 	uint32_t n;
 	const OpRow *rows = op_rows(r->op, &n);
-	*i = (Ins){.row = rows ? row_for(rows, n, c->python) : r->gap ? &gap_row : &unknown_row, .arg = r->arg,
-	           .has_arg = r->has_arg, .repr = str_copy(c->a, r->repr), .var = INS_NONE, .var2 = INS_NONE,
-	           .target = INS_NONE, .offset = r->offset, .line = r->line, .at = r->at, .end = r->end};
+	*i = (Ins){.row = rows     ? row_for(rows, n, c->python)
+	                  : r->gap ? &gap_row
+	                           : &unknown_row,
+	           .arg = r->arg,
+	           .has_arg = r->has_arg,
+	           .repr = str_copy(c->a, r->repr),
+	           .var = INS_NONE,
+	           .var2 = INS_NONE,
+	           .target = INS_NONE,
+	           .offset = r->offset,
+	           .line = r->line,
+	           .at = r->at,
+	           .end = r->end};
 	if (!rows) {
 		i->name = sym_intern(t->names, r->op);
 		c->incomplete = true;
@@ -401,11 +414,14 @@ static void resolve_guards(Places *p, Code *c, const RawGuard *guards, uint32_t 
 			c->incomplete = true;
 }
 
-Code *code_build(Arena *a, Names *names, const RawIns *ins, uint32_t n, const RawGuard *guards, uint32_t nguards,
-                 bool labels, uint32_t *fault)
+Code *code_build(Arena *a, Names *names, const RawIns *ins, uint32_t n, const RawGuard *guards,
+                 uint32_t nguards, bool labels, uint32_t *fault)
 {
 	Code *c = NEW(a, Code);
-	*c = (Code){.a = a, .labels = labels, .ins = NEW_N(a, Ins, n), .enter = sym_intern(names, S("__enter__")),
+	*c = (Code){.a = a,
+	            .labels = labels,
+	            .ins = NEW_N(a, Ins, n),
+	            .enter = sym_intern(names, S("__enter__")),
 	            .exit = sym_intern(names, S("__exit__"))};
 	*fault = INS_NONE;
 	set_versions(c, versions_of_all(ins, n, labels));
@@ -429,13 +445,14 @@ Code *code_build(Arena *a, Names *names, const RawIns *ins, uint32_t n, const Ra
 
 bool code_object_parse(Str s, Str *name, Str *file, uint32_t *line)
 {
-	static const Str start = STR_INIT("<code object "), at_text = STR_INIT(" at 0x"), file_text = STR_INIT(", file \""),
-	                 line_text = STR_INIT("\", line ");
+	static const Str start = STR_INIT("<code object "), at_text = STR_INIT(" at 0x"),
+					 file_text = STR_INIT(", file \""), line_text = STR_INIT("\", line ");
 	*name = *file = (Str){0};
 	*line = 0;
 	if (!str_starts(s, start))
 		return false;
-	uint32_t at = str_find(s, at_text, start.n), f = str_find(s, file_text, at), l = str_find(s, line_text, f);
+	uint32_t at = str_find(s, at_text, start.n), f = str_find(s, file_text, at),
+			 l = str_find(s, line_text, f);
 	if (at >= s.n || f >= s.n || l >= s.n)
 		return false;
 	*name = str_sub(s, start.n, at);
@@ -450,10 +467,13 @@ bool code_object_parse(Str s, Str *name, Str *file, uint32_t *line)
 
 void code_dump(const Code *c, const Names *names, Buf *out)
 {
-	buf_printf(out, "  python %u..%u%s%s\n", c->lo, c->hi, c->incomplete ? " incomplete" : "", c->truncated ? " truncated" : "");
+	buf_printf(out, "  python %u..%u%s%s\n", c->lo, c->hi, c->incomplete ? " incomplete" : "",
+	           c->truncated ? " truncated" : "");
 	for (uint32_t i = 0; i < c->n; i++) {
 		const Ins *s = &c->ins[i];
-		Str op = s->row->name.n ? s->row->name : s->row->op == OP_GAP ? S("...") : sym_str(names, s->name);
+		Str op = s->row->name.n         ? s->row->name
+		         : s->row->op == OP_GAP ? S("...")
+		                                : sym_str(names, s->name);
 		buf_printf(out, "  %u %u " STR_FMT, i, s->offset, STR_ARG(op));
 		if (s->has_arg)
 			buf_printf(out, " %u", s->arg);
@@ -464,6 +484,6 @@ void code_dump(const Code *c, const Names *names, Buf *out)
 		buf_char(out, '\n');
 	}
 	for (uint32_t i = 0; i < c->nguards; i++)
-		buf_printf(out, "  guard %u..%u -> %u [%u]%s\n", c->guards[i].from, c->guards[i].end, c->guards[i].target,
-		           c->guards[i].depth, c->guards[i].lasti ? " lasti" : "");
+		buf_printf(out, "  guard %u..%u -> %u [%u]%s\n", c->guards[i].from, c->guards[i].end,
+		           c->guards[i].target, c->guards[i].depth, c->guards[i].lasti ? " lasti" : "");
 }

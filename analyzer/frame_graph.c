@@ -32,7 +32,8 @@ static void agree_on_python(Program *p, Arena *scratch)
 			map_put(&by_process, process_key(f), at = spans.n);
 		}
 		Span2 *s = &spans.v[at - 1];
-		PyVersion lo = s->lo > f->code->lo ? s->lo : f->code->lo, hi = s->hi < f->code->hi ? s->hi : f->code->hi;
+		PyVersion lo = s->lo > f->code->lo ? s->lo : f->code->lo,
+				  hi = s->hi < f->code->hi ? s->hi : f->code->hi;
 		if (lo <= hi)
 			*s = (Span2){lo, hi};
 	}
@@ -127,7 +128,8 @@ static void find_partners(ProgramFrames *f, Arena *scratch)
 			continue;
 		}
 		FrameRef original = map_get(&open, frame_key(me));
-		if (!original || !same_frame(me, frame_at(f, original)) || !sym_eq(me->compile_id, frame_at(f, original)->compile_id))
+		if (!original || !same_frame(me, frame_at(f, original)) ||
+		    !sym_eq(me->compile_id, frame_at(f, original)->compile_id))
 			continue;
 		f->partner[i] = original;
 		if (!f->partner[original - 1])
@@ -177,7 +179,8 @@ GraphId frames_called_graph(const ProgramFrames *f, FrameRef caller, const LinkE
 	GraphId found = {0};
 	if (call->callee != CALLEE_GRAPH)
 		return found;
-	for (uint32_t i = map_get(&f->graphs, graph_key(call->name, frame_at(f, caller)->process)); i; i = f->next_graph[i]) {
+	for (uint32_t i = map_get(&f->graphs, graph_key(call->name, frame_at(f, caller)->process)); i;
+	     i = f->next_graph[i]) {
 		const Graph *g = f->p->graphs.v[i];
 		bool fits = call->starred || g->inputs.n == call->nargs;
 		if (fits && !g->printing_of.i && (!found.i || f->p->graphs.v[found.i]->superseded))
@@ -203,7 +206,8 @@ static uint64_t function_key(const Frame *f, Sym function)
 static bool is_of(const ProgramFrames *f, FrameRef candidate, const Frame *caller, Sym function)
 {
 	const Frame *c = frame_at(f, candidate);
-	return sym_eq(f->function[candidate - 1], function) && sym_eq(c->process, caller->process) && c->dump.i == caller->dump.i;
+	return sym_eq(f->function[candidate - 1], function) && sym_eq(c->process, caller->process) &&
+	       c->dump.i == caller->dump.i;
 }
 
 static void index_frames(ProgramFrames *f)
@@ -242,7 +246,8 @@ static uint32_t base_of(const ProgramFrames *f, FrameRef caller)
 	return f->places[original - 1].start;
 }
 
-static ResumeFit fit_offset(const ProgramFrames *f, FrameRef candidate, uint32_t base, uint32_t offset)
+static ResumeFit fit_offset(const ProgramFrames *f, FrameRef candidate, uint32_t base,
+                            uint32_t offset)
 {
 	enum { NEAR = 4 };
 	const ResumePlace *p = &f->places[candidate - 1];
@@ -251,7 +256,8 @@ static ResumeFit fit_offset(const ProgramFrames *f, FrameRef candidate, uint32_t
 	uint64_t plain = (uint64_t)p->distance + base, with_cells = plain + 2u * p->cells;
 	if (plain == offset || with_cells == offset)
 		return FIT_EXACT;
-	return distance(plain, offset) <= NEAR || distance(with_cells, offset) <= NEAR ? FIT_NEAR : FIT_NONE;
+	return distance(plain, offset) <= NEAR || distance(with_cells, offset) <= NEAR ? FIT_NEAR
+	                                                                               : FIT_NONE;
 }
 
 static ResumeFit fit_arm(const ProgramFrames *f, FrameRef candidate, const LinkEvent *call)
@@ -262,7 +268,8 @@ static ResumeFit fit_arm(const ProgramFrames *f, FrameRef candidate, const LinkE
 	return p->jumped == (call->arm == ARM_JUMPS) ? FIT_ARM : FIT_NAME;
 }
 
-static ResumeFit fit(const ProgramFrames *f, FrameRef caller, FrameRef candidate, const LinkEvent *call, uint32_t base)
+static ResumeFit fit(const ProgramFrames *f, FrameRef caller, FrameRef candidate,
+                     const LinkEvent *call, uint32_t base)
 {
 	const Frame *c = frame_at(f, candidate), *me = frame_at(f, caller);
 	Str callee = sym_str(f->p->names, call->name);
@@ -274,7 +281,8 @@ static ResumeFit fit(const ProgramFrames *f, FrameRef caller, FrameRef candidate
 	return sym_eq(c->name, call->name) ? fit_arm(f, candidate, call) : FIT_NONE;
 }
 
-ResumeFit frame_resume_candidates(const ProgramFrames *f, FrameRef caller, const LinkEvent *call, Arena *a, FrameRefs *out)
+ResumeFit frame_resume_candidates(const ProgramFrames *f, FrameRef caller, const LinkEvent *call,
+                                  Arena *a, FrameRefs *out)
 {
 	uint32_t base = base_of(f, caller);
 	ResumeFit best = FIT_NONE;
@@ -305,7 +313,10 @@ ProgramFrames *frames_link(Program *p, const LinkLimits *limits, Arena *keep, Ar
 {
 	ProgramFrames *f = NEW(keep, ProgramFrames);
 	uint32_t n = p->frames.n;
-	*f = (ProgramFrames){.a = keep, .p = p, .links = NEW_N(keep, FrameLinks *, n), .places = NEW_N(keep, ResumePlace, n),
+	*f = (ProgramFrames){.a = keep,
+	                     .p = p,
+	                     .links = NEW_N(keep, FrameLinks *, n),
+	                     .places = NEW_N(keep, ResumePlace, n),
 	                     .partner = NEW_N(keep, FrameRef, n)};
 	ArenaMark mark = arena_mark(scratch);
 	agree_on_python(p, scratch);
@@ -343,7 +354,8 @@ static void dump_heading(const ProgramFrames *f, const Frame *me, Buf *out)
 		const CodeVar *v = &me->code->vars[i];
 		if (v->deref || v->cell)
 			continue;
-		buf_printf(out, "%s%u: '" STR_FMT "'", first ? "" : ", ", v->index, STR_ARG(sym_str(names, v->name)));
+		buf_printf(out, "%s%u: '" STR_FMT "'", first ? "" : ", ", v->index,
+		           STR_ARG(sym_str(names, v->name)));
 		first = false;
 	}
 	buf_add(out, S("}\n"));
@@ -367,7 +379,8 @@ static void dump_links(const FrameLinks *l, Buf *out)
 		if (!l->events.v[i].beyond)
 			dump_line(l->events.v[i].line, out);
 	if (l->stopped.n)
-		buf_printf(out, "-- not followed from instruction %u on: " STR_FMT "\n", l->stopped_at, STR_ARG(l->stopped));
+		buf_printf(out, "-- not followed from instruction %u on: " STR_FMT "\n", l->stopped_at,
+		           STR_ARG(l->stopped));
 	if (l->bounded)
 		buf_printf(out, "-- bounded: %u paths, the rest was not followed\n", l->paths);
 }

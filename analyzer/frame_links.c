@@ -68,12 +68,13 @@ bool name_is_resume_code(Str s, Str *inner)
 {
 	static const Str start = STR_INIT("torch_dynamo_resume_in_"), line = STR_INIT("_at_");
 	uint32_t at = str_rfind(s, line), digits = at + line.n;
-	if (str_starts(s, start) && at < s.n && at > start.n && skip_digits(s, &digits) && digits == s.n) {
+	if (str_starts(s, start) && at < s.n && at > start.n && skip_digits(s, &digits) &&
+	    digits == s.n) {
 		*inner = str_sub(s, start.n, at);
 		return true;
 	}
-	return between(s, S("<graph break in "), S(">"), inner) || between(s, S("<resume in "), S(">"), inner) ||
-	       between(s, S("resume_in_"), S(""), inner);
+	return between(s, S("<graph break in "), S(">"), inner) ||
+	       between(s, S("<resume in "), S(">"), inner) || between(s, S("resume_in_"), S(""), inner);
 }
 
 /* ---- events ---- */
@@ -87,7 +88,11 @@ static const Str words[LINK_N] = {
 LinkEvent *link_add(LinkRun *r, LinkKind kind)
 {
 	Path *p = r->path;
-	LinkEvent e = {.kind = (uint8_t)kind, .arm = p->arm, .beyond = p->beyond, .ins = p->m.at, .before = p->last};
+	LinkEvent e = {.kind = (uint8_t)kind,
+	               .arm = p->arm,
+	               .beyond = p->beyond,
+	               .ins = p->m.at,
+	               .before = p->last};
 	VEC_PUSH(r->keep, &r->out->events, e);
 	p->last = r->out->events.n;
 	return &r->out->events.v[p->last - 1];
@@ -108,7 +113,7 @@ typedef struct Driver {
 	LinkRun run;
 	const LinkLimits *limits;
 	VEC(Path *) waiting; /* sides of branches that are still to be run; the newest first */
-	uint64_t steps;      /* left for the frame */
+	uint64_t steps; /* left for the frame */
 } Driver;
 
 static Path *first_path(Driver *d, const Code *code)
@@ -155,7 +160,8 @@ static void add_branch(Driver *d, Path *p)
 	LinkRun *r = &d->run;
 	LinkEvent *e = link_add(r, LINK_BRANCH);
 	e->what = p->m.value;
-	link_line(r, e, STR_FMT " " STR_FMT, STR_ARG(link_value(r, p->m.value)), STR_ARG(machine_ins(&p->m)->row->name));
+	link_line(r, e, STR_FMT " " STR_FMT, STR_ARG(link_value(r, p->m.value)),
+	          STR_ARG(machine_ins(&p->m)->row->name));
 }
 
 /* The jump is taken first, then what falls through. A branch that is met again on a path, in a loop, goes the other way. */
@@ -207,7 +213,8 @@ static MachineStatus step(Driver *d, Path *p)
 {
 	MachineStatus s = machine_run(&p->m, 1);
 	d->steps--;
-	if (s == MS_LIMIT && p->m.pc <= p->m.at && machine_ins(&p->m)->row->k == 1 && machine_ins(&p->m)->row->act == ACT_JUMP)
+	if (s == MS_LIMIT && p->m.pc <= p->m.at && machine_ins(&p->m)->row->k == 1 &&
+	    machine_ins(&p->m)->row->act == ACT_JUMP)
 		p->beyond = true;
 	return s;
 }
@@ -217,40 +224,33 @@ static void run_path(Driver *d, Path *p)
 	d->run.path = p;
 	while (d->steps) {
 		switch (step(d, p)) {
-		case MS_LIMIT:
-			break;
+		case MS_LIMIT: break;
 		case MS_BRANCH:
 			if (!branch(d, p))
 				return;
 			break;
-		case MS_LOOP:
-			loop(p);
-			break;
-		case MS_YIELD:
-			machine_deliver(&p->m, p->m.value);
-			break;
-		case MS_RETURN:
-			add_return(d, p);
-			return;
-		case MS_RAISE:
-			return;
+		case MS_LOOP: loop(p); break;
+		case MS_YIELD: machine_deliver(&p->m, p->m.value); break;
+		case MS_RETURN: add_return(d, p); return;
+		case MS_RAISE: return;
 		case MS_CALL:
-		case MS_STOPPED:
-			note_stop(d, p->m.why, p->m.at);
-			return;
+		case MS_STOPPED: note_stop(d, p->m.why, p->m.at); return;
 		}
 	}
 	bounded(d);
 }
 
-FrameLinks *frame_links(const Code *code, Names *names, const LinkLimits *limits, Arena *keep, Arena *scratch)
+FrameLinks *frame_links(const Code *code, Names *names, const LinkLimits *limits, Arena *keep,
+                        Arena *scratch)
 {
 	FrameLinks *out = NEW(keep, FrameLinks);
 	ArenaMark mark = arena_mark(scratch);
 	*out = (FrameLinks){.a = keep, .code = code, .paths = 1};
 	lterms_init(&out->terms, keep);
-	Driver d = {.run = {.out = out, .t = &out->terms, .names = names, .keep = keep, .scratch = scratch}, .limits = limits,
-	            .steps = ((uint64_t)code->n + 16) * limits->steps_each};
+	Driver d = {
+		.run = {.out = out, .t = &out->terms, .names = names, .keep = keep, .scratch = scratch},
+		.limits = limits,
+		.steps = ((uint64_t)code->n + 16) * limits->steps_each};
 	VEC_PUSH(scratch, &d.waiting, first_path(&d, code));
 	while (d.waiting.n)
 		run_path(&d, d.waiting.v[--d.waiting.n]);

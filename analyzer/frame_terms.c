@@ -90,7 +90,8 @@ void lheap_push(LHeap *h, LTerms *t, LTermId container, LTermId v)
 	b->v[b->n++] = v;
 }
 
-void lheap_splice(LHeap *h, LTerms *t, LTermId container, uint32_t from, uint32_t end, const LTermId *v, uint32_t n)
+void lheap_splice(LHeap *h, LTerms *t, LTermId container, uint32_t from, uint32_t end,
+                  const LTermId *v, uint32_t n)
 {
 	LBox *b = lheap_box(h, lterm_get(t, container));
 	LTermId *copy = NEW_N(t->a, LTermId, n); /* v may be the container's own items */
@@ -125,10 +126,12 @@ static void put(Printer *p, Str s)
 		buf_add(p->out, str_sub(s, 0, p->limit - p->out->n));
 }
 
-static const Str opens[] = {[LT_SLICE] = STR_INIT("slice("), [LT_TUPLE] = STR_INIT("("), [LT_LIST] = STR_INIT("["),
-                            [LT_SET] = STR_INIT("{"), [LT_DICT] = STR_INIT("{"), [LT_ITER] = STR_INIT("get_iter(")};
-static const Str closes[] = {[LT_SLICE] = STR_INIT(")"), [LT_TUPLE] = STR_INIT(")"), [LT_LIST] = STR_INIT("]"),
-                             [LT_SET] = STR_INIT("}"), [LT_DICT] = STR_INIT("}"), [LT_ITER] = STR_INIT(")")};
+static const Str opens[] = {
+	[LT_SLICE] = STR_INIT("slice("), [LT_TUPLE] = STR_INIT("("), [LT_LIST] = STR_INIT("["),
+	[LT_SET] = STR_INIT("{"),        [LT_DICT] = STR_INIT("{"),  [LT_ITER] = STR_INIT("get_iter(")};
+static const Str closes[] = {
+	[LT_SLICE] = STR_INIT(")"), [LT_TUPLE] = STR_INIT(")"), [LT_LIST] = STR_INIT("]"),
+	[LT_SET] = STR_INIT("}"),   [LT_DICT] = STR_INIT("}"),  [LT_ITER] = STR_INIT(")")};
 
 typedef struct Open {
 	const LTerm *x;
@@ -237,7 +240,8 @@ static bool slice_parts(const LTerms *t, const LHeap *h, const LTerm *x, Str par
 	return n >= 2;
 }
 
-bool lterm_slice(const LTerms *t, const LHeap *h, LTermId id, uint32_t n, uint32_t *from, uint32_t *end)
+bool lterm_slice(const LTerms *t, const LHeap *h, LTermId id, uint32_t n, uint32_t *from,
+                 uint32_t *end)
 {
 	Str part[3];
 	if (!slice_parts(t, h, lterm_get(t, id), part) || !str_eq(part[2], S("None")))

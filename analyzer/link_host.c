@@ -59,7 +59,8 @@ static Value load_global(void *ctx, Machine *m, Sym name)
 {
 	LinkRun *r = run_of(ctx);
 	(void)m;
-	return lterm_add(r->t, (LTerm){.kind = LT_GLOBAL, .name = name, .text = str_sub(sym(r, name), 0, LT_MOST)});
+	return lterm_add(
+		r->t, (LTerm){.kind = LT_GLOBAL, .name = name, .text = str_sub(sym(r, name), 0, LT_MOST)});
 }
 
 static void store_global(void *ctx, Machine *m, Sym name, Value v)
@@ -91,7 +92,8 @@ static Value cell_new(void *ctx, Machine *m, Sym name, Value content)
 static LTermId *content_of(LinkRun *r, LTermId cell)
 {
 	const LTerm *x = lterm_get(r->t, cell);
-	return x->kind == LT_CELL && (uint32_t)x->index < r->path->cells.n ? &r->path->cells.v[x->index] : NULL;
+	return x->kind == LT_CELL && (uint32_t)x->index < r->path->cells.n ? &r->path->cells.v[x->index]
+	                                                                   : NULL;
 }
 
 static Value cell_get(void *ctx, Machine *m, Value cell)
@@ -147,8 +149,8 @@ static Value super_attr(void *ctx, Machine *m, Value super, Value cls, Value sel
 {
 	LinkRun *r = run_of(ctx);
 	(void)m;
-	return lterm_text(r->t, LT_OTHER, STR_FMT "(" STR_FMT ", " STR_FMT ")." STR_FMT, TEXT(super), TEXT(cls), TEXT(self),
-	                 STR_ARG(sym(r, name)));
+	return lterm_text(r->t, LT_OTHER, STR_FMT "(" STR_FMT ", " STR_FMT ")." STR_FMT, TEXT(super),
+	                  TEXT(cls), TEXT(self), STR_ARG(sym(r, name)));
 }
 
 /* ---- items ---- */
@@ -173,7 +175,8 @@ static LTermId known_item(LinkRun *r, const LTerm *x, LTermId key)
 static LTermId out_of(LinkRun *r, LTermId graph, Str index, int32_t number)
 {
 	Str whole = lterm_get(r->t, graph)->text; /* NAME() */
-	LTermId id = lterm_text(r->t, LT_OUT, STR_FMT ".out[" STR_FMT "]", STR_ARG(str_sub(whole, 0, whole.n - 2)), STR_ARG(index));
+	LTermId id = lterm_text(r->t, LT_OUT, STR_FMT ".out[" STR_FMT "]",
+	                        STR_ARG(str_sub(whole, 0, whole.n - 2)), STR_ARG(index));
 	r->t->v.v[id].of = graph;
 	r->t->v.v[id].index = number;
 	r->t->v.v[id].call = lterm_get(r->t, graph)->call;
@@ -192,7 +195,8 @@ static Value get_slice(LinkRun *r, Machine *m, LTermId o, LTermId key)
 	if (machine_ins(m)->row->act != ACT_GETSLICE)
 		return lterm_text(r->t, LT_OTHER, STR_FMT "[" STR_FMT "]", TEXT(o), TEXT(key));
 	const LBox *parts = lheap_box(h, lterm_get(r->t, key));
-	return lterm_text(r->t, LT_OTHER, STR_FMT "[" STR_FMT ":" STR_FMT "]", TEXT(o), TEXT(parts->v[0]), TEXT(parts->v[1]));
+	return lterm_text(r->t, LT_OTHER, STR_FMT "[" STR_FMT ":" STR_FMT "]", TEXT(o),
+	                  TEXT(parts->v[0]), TEXT(parts->v[1]));
 }
 
 static Value get_item(void *ctx, Machine *m, Value o, Value key)
@@ -320,7 +324,8 @@ static Value unary(void *ctx, Machine *m, Str op, Value x)
 	LinkRun *r = run_of(ctx);
 	(void)op;
 	LTerm of = *lterm_get(r->t, x);
-	LTermId id = lterm_text(r->t, LT_OTHER, STR_FMT "(" STR_FMT ")", STR_ARG(lower(r, machine_ins(m)->row->name)), TEXT(x));
+	LTermId id = lterm_text(r->t, LT_OTHER, STR_FMT "(" STR_FMT ")",
+	                        STR_ARG(lower(r, machine_ins(m)->row->name)), TEXT(x));
 	if (machine_ins(m)->row->op == OP_TO_BOOL) {
 		r->t->v.v[id].truth_known = of.truth_known;
 		r->t->v.v[id].truth = of.truth;
@@ -339,7 +344,8 @@ static Value binary(void *ctx, Machine *m, Str op, Value x, Value y)
 		e->value = y;
 		link_line(r, e, STR_FMT " " STR_FMT " " STR_FMT, VALUE(x), STR_ARG(op), VALUE(y));
 	}
-	return lterm_text(r->t, LT_OTHER, "(" STR_FMT " " STR_FMT " " STR_FMT ")", TEXT(x), STR_ARG(shown), TEXT(y));
+	return lterm_text(r->t, LT_OTHER, "(" STR_FMT " " STR_FMT " " STR_FMT ")", TEXT(x),
+	                  STR_ARG(shown), TEXT(y));
 }
 
 static Value compare(void *ctx, Machine *m, Str op, Value x, Value y)
@@ -349,14 +355,16 @@ static Value compare(void *ctx, Machine *m, Str op, Value x, Value y)
 	bool is = str_eq(op, S("is")), is_not = str_eq(op, S("is not"));
 	if ((is || is_not) && lterm_get(r->t, x)->none && lterm_get(r->t, y)->none)
 		return lterm_const(r->t, is ? S("True") : S("False"));
-	return lterm_text(r->t, LT_OTHER, "(" STR_FMT " " STR_FMT " " STR_FMT ")", TEXT(x), STR_ARG(op), TEXT(y));
+	return lterm_text(r->t, LT_OTHER, "(" STR_FMT " " STR_FMT " " STR_FMT ")", TEXT(x), STR_ARG(op),
+	                  TEXT(y));
 }
 
 static Value opaque(void *ctx, Machine *m, Str what, const Value *v, uint32_t n, uint32_t k)
 {
 	LinkRun *r = run_of(ctx);
 	(void)m, (void)k;
-	return lterm_text(r->t, LT_OTHER, STR_FMT "(" STR_FMT ")", STR_ARG(what), STR_ARG(n ? link_text(r, v[0]) : S("")));
+	return lterm_text(r->t, LT_OTHER, STR_FMT "(" STR_FMT ")", STR_ARG(what),
+	                  STR_ARG(n ? link_text(r, v[0]) : S("")));
 }
 
 static Value intrinsic(void *ctx, Machine *m, uint32_t number, Value x, Value y)
@@ -377,12 +385,16 @@ static Value format(void *ctx, Machine *m, Value v, uint32_t conversion, Value s
 
 static Value build(void *ctx, Machine *m, BuildKind kind, const Value *v, uint32_t n)
 {
-	static const LTermKind kinds[] = {[BUILD_TUPLE] = LT_TUPLE, [BUILD_LIST] = LT_LIST, [BUILD_SET] = LT_SET,
-	                                 [BUILD_MAP] = LT_DICT,    [BUILD_SLICE] = LT_SLICE};
+	static const LTermKind kinds[] = {[BUILD_TUPLE] = LT_TUPLE,
+	                                  [BUILD_LIST] = LT_LIST,
+	                                  [BUILD_SET] = LT_SET,
+	                                  [BUILD_MAP] = LT_DICT,
+	                                  [BUILD_SLICE] = LT_SLICE};
 	LinkRun *r = run_of(ctx);
 	(void)m;
 	if (kind == BUILD_STRING)
-		return lterm_text(r->t, LT_OTHER, "string(" STR_FMT ")", STR_ARG(n ? link_text(r, v[0]) : S("")));
+		return lterm_text(r->t, LT_OTHER, "string(" STR_FMT ")",
+		                  STR_ARG(n ? link_text(r, v[0]) : S("")));
 	return lheap_new(&r->path->heap, r->t, kinds[kind], v, n);
 }
 
@@ -429,8 +441,9 @@ static Value build_keyed(void *ctx, Machine *m, Value keys, const Value *v, uint
 	Str rest = lterm_get(r->t, keys)->repr, name;
 	rest = str_sub(rest, 1, rest.n ? rest.n - 1 : 0);
 	for (uint32_t i = 0; i < n; i++) {
-		LTermId key = next_name(&rest, &name) ? lterm_const(r->t, name)
-		                                     : lterm_text(r->t, LT_OTHER, STR_FMT "[%u]", TEXT(keys), i);
+		LTermId key = next_name(&rest, &name)
+		                  ? lterm_const(r->t, name)
+		                  : lterm_text(r->t, LT_OTHER, STR_FMT "[%u]", TEXT(keys), i);
 		lheap_push(&r->path->heap, r->t, out, key);
 		lheap_push(&r->path->heap, r->t, out, v[i]);
 	}
@@ -467,13 +480,9 @@ static void add(void *ctx, Machine *m, AddKind kind, Value container, Value v, V
 	}
 	switch (kind) {
 	case ADD_LIST_APPEND:
-	case ADD_SET_ADD:
-		lheap_push(h, r->t, container, v);
-		break;
+	case ADD_SET_ADD: lheap_push(h, r->t, container, v); break;
 	case ADD_LIST_EXTEND:
-	case ADD_SET_UPDATE:
-		extend(r, container, v);
-		break;
+	case ADD_SET_UPDATE: extend(r, container, v); break;
 	case ADD_MAP_ADD:
 		lheap_push(h, r->t, container, v);
 		lheap_push(h, r->t, container, value);
@@ -518,9 +527,11 @@ static void unpack(void *ctx, Machine *m, Value seq, uint32_t n, int32_t after, 
 		out[k] = known ? b.v[k] : element(r, seq, k);
 	if (after < 0)
 		return;
-	out[head] = known ? lheap_new(&r->path->heap, r->t, LT_LIST, b.v + head, b.n - (n - 1)) : starred(r, seq);
+	out[head] = known ? lheap_new(&r->path->heap, r->t, LT_LIST, b.v + head, b.n - (n - 1))
+	                  : starred(r, seq);
 	for (uint32_t k = head + 1; k < n; k++)
-		out[k] = known ? b.v[b.n - (n - k)] : lterm_text(r->t, LT_OTHER, STR_FMT "[-%u]", TEXT(seq), n - k);
+		out[k] = known ? b.v[b.n - (n - k)]
+		               : lterm_text(r->t, LT_OTHER, STR_FMT "[-%u]", TEXT(seq), n - k);
 }
 
 /* ---- loops and branches ---- */
@@ -659,7 +670,8 @@ static LinkEvent *add_call(LinkRun *r, const MachineCall *c, const Args *args, S
 			buf_add(&b, S(", "));
 		buf_add(&b, link_value(r, args->v[i]));
 		e->args[i] = frozen(r, args->v[i], 0, &room);
-		e->starred |= lterm_get(r->t, args->v[i])->kind == LT_OTHER && str_starts(link_text(r, args->v[i]), S("*"));
+		e->starred |= lterm_get(r->t, args->v[i])->kind == LT_OTHER &&
+		              str_starts(link_text(r, args->v[i]), S("*"));
 	}
 	buf_char(&b, ')');
 	if (kw.n) {
@@ -687,7 +699,10 @@ static LTermId call_result(LinkRun *r, const MachineCall *c, const Args *args, c
 		buf_add(&b, link_text(r, args->v[i]));
 	}
 	buf_char(&b, ')');
-	return lterm_add(r->t, (LTerm){.kind = LT_OTHER, .of = c->fn, .call = r->out->events.n, .text = str_sub(buf_str(&b), 0, LT_MOST)});
+	return lterm_add(r->t, (LTerm){.kind = LT_OTHER,
+	                               .of = c->fn,
+	                               .call = r->out->events.n,
+	                               .text = str_sub(buf_str(&b), 0, LT_MOST)});
 }
 
 static Value call(void *ctx, Machine *m, const MachineCall *c)
@@ -761,12 +776,39 @@ static Value raised(void *ctx, Machine *m, Value x, Value cause)
 }
 
 const Host link_host = {
-	.constant = constant, .integer = integer, .unbound = unbound, .load_global = load_global, .store_global = store_global,
-	.cell_new = cell_new, .cell_get = cell_get, .cell_set = cell_set,
-	.get_attr = get_attr, .set_attr = set_attr, .super_attr = super_attr, .get_item = get_item, .set_item = set_item,
-	.unary = unary, .binary = binary, .compare = compare,
-	.build = build, .build_joined = build_joined, .build_keyed = build_keyed, .add = add, .to_tuple = to_tuple,
-	.unpack = unpack, .format = format, .iter = iter, .next = next, .truth = truth, .is_none = is_none,
-	.call = call, .make_function = make_function, .function_part = function_part,
-	.import_name = import_name, .import_from = get_attr, .intrinsic = intrinsic, .opaque = opaque, .raised = raised,
+	.constant = constant,
+	.integer = integer,
+	.unbound = unbound,
+	.load_global = load_global,
+	.store_global = store_global,
+	.cell_new = cell_new,
+	.cell_get = cell_get,
+	.cell_set = cell_set,
+	.get_attr = get_attr,
+	.set_attr = set_attr,
+	.super_attr = super_attr,
+	.get_item = get_item,
+	.set_item = set_item,
+	.unary = unary,
+	.binary = binary,
+	.compare = compare,
+	.build = build,
+	.build_joined = build_joined,
+	.build_keyed = build_keyed,
+	.add = add,
+	.to_tuple = to_tuple,
+	.unpack = unpack,
+	.format = format,
+	.iter = iter,
+	.next = next,
+	.truth = truth,
+	.is_none = is_none,
+	.call = call,
+	.make_function = make_function,
+	.function_part = function_part,
+	.import_name = import_name,
+	.import_from = get_attr,
+	.intrinsic = intrinsic,
+	.opaque = opaque,
+	.raised = raised,
 };

@@ -128,7 +128,8 @@ void machine_end(Machine *m, MachineStatus s, Value v, uint8_t pending)
 
 static bool make_room(Machine *m, uint64_t more)
 {
-	uint64_t need = m->sp + more + 8; /* handlers and with blocks push a few more than the table says */
+	uint64_t need =
+		m->sp + more + 8; /* handlers and with blocks push a few more than the table says */
 	if (need > MACHINE_MAX_STACK) {
 		machine_give_up(m, S("the stack is deeper than any frame needs"));
 		return false;
@@ -377,7 +378,8 @@ static void act_return(Machine *m, const Ins *i, Value *in, uint32_t n)
 static void act_unknown(Machine *m, const Ins *i, Value *in, uint32_t n)
 {
 	(void)in, (void)n;
-	machine_give_up(m, i->row->op == OP_GAP ? S("instructions are left out here") : S("an instruction that is not known"));
+	machine_give_up(m, i->row->op == OP_GAP ? S("instructions are left out here")
+	                                        : S("an instruction that is not known"));
 }
 
 static void act_stop(Machine *m, const Ins *i, Value *in, uint32_t n)
@@ -421,11 +423,8 @@ void machine_choose(Machine *m, bool yes)
 		else
 			send_item(m);
 		break;
-	case PENDING_SWALLOW:
-		machine_swallow(m, yes);
-		break;
-	default:
-		break;
+	case PENDING_SWALLOW: machine_swallow(m, yes); break;
+	default: break;
 	}
 }
 
@@ -439,7 +438,8 @@ void machine_throw(Machine *m, Value exception)
 {
 	Act act = (Act)machine_ins(m)->row->act;
 	take_pending(m);
-	if (act == ACT_YIELD || act == ACT_YIELD_FROM) /* a generator gets a value with the exception: handlers count it */
+	/* a generator gets a value with the exception: handlers count it */
+	if (act == ACT_YIELD || act == ACT_YIELD_FROM)
 		machine_push(m, machine_mark(m->at));
 	machine_unwind(m, exception);
 }
@@ -447,39 +447,93 @@ void machine_throw(Machine *m, Value exception)
 /* ---- running ---- */
 
 static ActFn *const acts[] = {
-	[ACT_UNKNOWN] = act_unknown, [ACT_STOP] = act_stop, [ACT_NONE] = act_none,
-	[ACT_CONST] = act_const, [ACT_SMALL_INT] = act_small_int, [ACT_COMMON_CONST] = act_const,
+	[ACT_UNKNOWN] = act_unknown,
+	[ACT_STOP] = act_stop,
+	[ACT_NONE] = act_none,
+	[ACT_CONST] = act_const,
+	[ACT_SMALL_INT] = act_small_int,
+	[ACT_COMMON_CONST] = act_const,
 	[ACT_NAMED_CONST] = act_named_const,
-	[ACT_LOAD] = machine_load, [ACT_LOAD_LOAD] = machine_load_load, [ACT_STORE] = machine_store,
-	[ACT_STORE_STORE] = machine_store_store, [ACT_STORE_LOAD] = machine_store_load, [ACT_DELETE] = machine_delete,
-	[ACT_MAKE_CELL] = machine_make_cell, [ACT_CLOSURE] = machine_closure, [ACT_DEREF] = machine_deref,
-	[ACT_STORE_DEREF] = machine_store_deref, [ACT_DELETE_DEREF] = machine_delete_deref,
-	[ACT_GLOBAL] = machine_global, [ACT_STORE_GLOBAL] = machine_store_global,
+	[ACT_LOAD] = machine_load,
+	[ACT_LOAD_LOAD] = machine_load_load,
+	[ACT_STORE] = machine_store,
+	[ACT_STORE_STORE] = machine_store_store,
+	[ACT_STORE_LOAD] = machine_store_load,
+	[ACT_DELETE] = machine_delete,
+	[ACT_MAKE_CELL] = machine_make_cell,
+	[ACT_CLOSURE] = machine_closure,
+	[ACT_DEREF] = machine_deref,
+	[ACT_STORE_DEREF] = machine_store_deref,
+	[ACT_DELETE_DEREF] = machine_delete_deref,
+	[ACT_GLOBAL] = machine_global,
+	[ACT_STORE_GLOBAL] = machine_store_global,
 	[ACT_DELETE_GLOBAL] = machine_delete_global,
-	[ACT_ATTR] = machine_attr, [ACT_STORE_ATTR] = machine_store_attr, [ACT_DELETE_ATTR] = machine_delete_attr,
-	[ACT_SUPER_ATTR] = machine_super_attr, [ACT_SPECIAL] = machine_special,
-	[ACT_POP] = act_pop, [ACT_COPY] = act_copy, [ACT_SWAP] = act_swap, [ACT_ROT] = act_rot, [ACT_NIL] = act_nil,
-	[ACT_UNARY] = machine_unary, [ACT_BINARY] = machine_binary, [ACT_BINARY_OP] = machine_binary_op,
-	[ACT_COMPARE] = machine_compare, [ACT_IDENTITY] = machine_identity, [ACT_EXC_MATCH] = machine_exc_match,
-	[ACT_OPAQUE] = machine_opaque, [ACT_PEEK] = machine_peek,
-	[ACT_GETITEM] = machine_getitem, [ACT_SETITEM] = machine_setitem, [ACT_DELITEM] = machine_delitem,
-	[ACT_GETSLICE] = machine_getslice, [ACT_SETSLICE] = machine_setslice,
-	[ACT_BUILD] = machine_build, [ACT_BUILD_UNPACK] = machine_build_unpack,
-	[ACT_CONST_KEY_MAP] = machine_const_key_map, [ACT_ADD] = machine_add, [ACT_TO_TUPLE] = machine_to_tuple,
-	[ACT_INTRINSIC] = machine_intrinsic, [ACT_UNPACK] = machine_unpack, [ACT_UNPACK_EX] = machine_unpack_ex,
-	[ACT_FORMAT] = machine_format, [ACT_CONVERT] = machine_convert,
-	[ACT_CALL] = machine_call, [ACT_CALL_PLAIN] = machine_call_plain, [ACT_CALL_EX] = machine_call_ex,
-	[ACT_KW_NAMES] = machine_kw_names, [ACT_FUNCTION] = machine_function, [ACT_FUNCTION_ATTR] = machine_function_attr,
-	[ACT_JUMP] = act_jump, [ACT_JUMP_IF] = act_jump_if, [ACT_JUMP_OR_POP] = act_jump_or_pop,
-	[ACT_JUMP_NO_MATCH] = act_jump_no_match, [ACT_FOR] = act_for, [ACT_ITER] = act_iter, [ACT_RETURN] = act_return,
-	[ACT_GENERATOR] = act_generator, [ACT_YIELD] = act_yield, [ACT_YIELD_FROM] = act_send, [ACT_SEND] = act_send,
+	[ACT_ATTR] = machine_attr,
+	[ACT_STORE_ATTR] = machine_store_attr,
+	[ACT_DELETE_ATTR] = machine_delete_attr,
+	[ACT_SUPER_ATTR] = machine_super_attr,
+	[ACT_SPECIAL] = machine_special,
+	[ACT_POP] = act_pop,
+	[ACT_COPY] = act_copy,
+	[ACT_SWAP] = act_swap,
+	[ACT_ROT] = act_rot,
+	[ACT_NIL] = act_nil,
+	[ACT_UNARY] = machine_unary,
+	[ACT_BINARY] = machine_binary,
+	[ACT_BINARY_OP] = machine_binary_op,
+	[ACT_COMPARE] = machine_compare,
+	[ACT_IDENTITY] = machine_identity,
+	[ACT_EXC_MATCH] = machine_exc_match,
+	[ACT_OPAQUE] = machine_opaque,
+	[ACT_PEEK] = machine_peek,
+	[ACT_GETITEM] = machine_getitem,
+	[ACT_SETITEM] = machine_setitem,
+	[ACT_DELITEM] = machine_delitem,
+	[ACT_GETSLICE] = machine_getslice,
+	[ACT_SETSLICE] = machine_setslice,
+	[ACT_BUILD] = machine_build,
+	[ACT_BUILD_UNPACK] = machine_build_unpack,
+	[ACT_CONST_KEY_MAP] = machine_const_key_map,
+	[ACT_ADD] = machine_add,
+	[ACT_TO_TUPLE] = machine_to_tuple,
+	[ACT_INTRINSIC] = machine_intrinsic,
+	[ACT_UNPACK] = machine_unpack,
+	[ACT_UNPACK_EX] = machine_unpack_ex,
+	[ACT_FORMAT] = machine_format,
+	[ACT_CONVERT] = machine_convert,
+	[ACT_CALL] = machine_call,
+	[ACT_CALL_PLAIN] = machine_call_plain,
+	[ACT_CALL_EX] = machine_call_ex,
+	[ACT_KW_NAMES] = machine_kw_names,
+	[ACT_FUNCTION] = machine_function,
+	[ACT_FUNCTION_ATTR] = machine_function_attr,
+	[ACT_JUMP] = act_jump,
+	[ACT_JUMP_IF] = act_jump_if,
+	[ACT_JUMP_OR_POP] = act_jump_or_pop,
+	[ACT_JUMP_NO_MATCH] = act_jump_no_match,
+	[ACT_FOR] = act_for,
+	[ACT_ITER] = act_iter,
+	[ACT_RETURN] = act_return,
+	[ACT_GENERATOR] = act_generator,
+	[ACT_YIELD] = act_yield,
+	[ACT_YIELD_FROM] = act_send,
+	[ACT_SEND] = act_send,
 	[ACT_END_SEND] = act_end_send,
-	[ACT_IMPORT] = machine_import, [ACT_IMPORT_FROM] = machine_import_from,
-	[ACT_WITH] = machine_with, [ACT_WITH_START] = machine_with_start, [ACT_WITH_FINISH] = machine_with_finish,
-	[ACT_WITH_EXCEPT] = machine_with_except, [ACT_SETUP] = machine_setup, [ACT_POP_BLOCK] = machine_pop_block,
-	[ACT_CALL_FINALLY] = machine_call_finally, [ACT_END_FINALLY] = machine_end_finally,
-	[ACT_POP_FINALLY] = machine_pop_finally, [ACT_PUSH_EXC] = machine_push_exc,
-	[ACT_POP_EXCEPT] = machine_pop_except, [ACT_RAISE] = machine_raise_act, [ACT_RERAISE] = machine_reraise,
+	[ACT_IMPORT] = machine_import,
+	[ACT_IMPORT_FROM] = machine_import_from,
+	[ACT_WITH] = machine_with,
+	[ACT_WITH_START] = machine_with_start,
+	[ACT_WITH_FINISH] = machine_with_finish,
+	[ACT_WITH_EXCEPT] = machine_with_except,
+	[ACT_SETUP] = machine_setup,
+	[ACT_POP_BLOCK] = machine_pop_block,
+	[ACT_CALL_FINALLY] = machine_call_finally,
+	[ACT_END_FINALLY] = machine_end_finally,
+	[ACT_POP_FINALLY] = machine_pop_finally,
+	[ACT_PUSH_EXC] = machine_push_exc,
+	[ACT_POP_EXCEPT] = machine_pop_except,
+	[ACT_RAISE] = machine_raise_act,
+	[ACT_RERAISE] = machine_reraise,
 };
 
 /* May a NULL or a mark of the machine be among the values that this act takes? */
@@ -499,10 +553,8 @@ static bool takes_anything(Act act)
 	case ACT_END_FINALLY:
 	case ACT_POP_FINALLY:
 	case ACT_POP_EXCEPT:
-	case ACT_RERAISE:
-		return true;
-	default:
-		return false;
+	case ACT_RERAISE: return true;
+	default: return false;
 	}
 }
 

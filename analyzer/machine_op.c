@@ -96,7 +96,8 @@ void machine_compare(Machine *m, const Ins *i, Value *in, uint32_t n)
 
 void machine_identity(Machine *m, const Ins *i, Value *in, uint32_t n)
 {
-	static const Str ops[] = {STR_INIT("is"), STR_INIT("is not"), STR_INIT("in"), STR_INIT("not in")};
+	static const Str ops[] = {STR_INIT("is"), STR_INIT("is not"), STR_INIT("in"),
+	                          STR_INIT("not in")};
 	(void)n;
 	machine_push_answer(m, ASK(m, compare, ops[i->row->k + (i->arg != 0)], in[0], in[1]));
 }

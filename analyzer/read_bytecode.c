@@ -9,10 +9,10 @@
 typedef struct Line {
 	Str op, repr;
 	uint32_t num[2], nnum; /* numbers before the opcode */
-	bool beside;           /* one blank between the last number and the opcode */
-	bool marked;           /* a label or "--" stands before the opcode */
+	bool beside; /* one blank between the last number and the opcode */
+	bool marked; /* a label or "--" stands before the opcode */
 	uint32_t label, arg;
-	bool has_arg, open;    /* open: the argument goes on in the next lines */
+	bool has_arg, open; /* open: the argument goes on in the next lines */
 } Line;
 
 typedef struct Cursor {
@@ -71,7 +71,8 @@ static bool take_label(Cursor *c, uint32_t *out)
 static Str take_opcode(Cursor *c)
 {
 	uint32_t from = c->at;
-	while ((peek(c) >= 'A' && peek(c) <= 'Z') || (c->at > from && (peek(c) == '_' || (peek(c) >= '0' && peek(c) <= '9'))))
+	while ((peek(c) >= 'A' && peek(c) <= 'Z') ||
+	       (c->at > from && (peek(c) == '_' || (peek(c) >= '0' && peek(c) <= '9'))))
 		c->at++;
 	return str_sub(c->s, from, c->at);
 }
@@ -133,8 +134,9 @@ static bool parse_guard(Str s, RawGuard *g)
 {
 	Cursor c = {.s = str_trim(s)};
 	*g = (RawGuard){0};
-	if (!take_place(&c, &g->from) || !take(&c, S(" to ")) || !take_place(&c, &g->to) || !take(&c, S(" -> ")) ||
-	    !take_place(&c, &g->target) || !take(&c, S(" [")) || !take_number(&c, &g->depth) || !take(&c, S("]")))
+	if (!take_place(&c, &g->from) || !take(&c, S(" to ")) || !take_place(&c, &g->to) ||
+	    !take(&c, S(" -> ")) || !take_place(&c, &g->target) || !take(&c, S(" [")) ||
+	    !take_number(&c, &g->depth) || !take(&c, S("]")))
 		return false;
 	g->lasti = str_ends(c.s, S(" lasti"));
 	return g->lasti || at_end(&c);
@@ -147,13 +149,13 @@ typedef struct Listing {
 	const Text *text;
 	VEC(RawIns) ins;
 	VEC(RawGuard) guards;
-	bool labels;      /* jumps by label */
-	bool open;        /* the argument of the last instruction is not closed */
-	bool may_go_on;   /* it may go on in the next lines: a constant whose repr has newlines */
-	bool in_table;    /* below ExceptionTable: */
+	bool labels; /* jumps by label */
+	bool open; /* the argument of the last instruction is not closed */
+	bool may_go_on; /* it may go on in the next lines: a constant whose repr has newlines */
+	bool in_table; /* below ExceptionTable: */
 	bool damaged;
 	uint32_t repr_at; /* where that argument begins in the text */
-	uint32_t line;    /* current source line */
+	uint32_t line; /* current source line */
 } Listing;
 
 /* Offsets stand before every opcode up to 3.12, with one blank between; later only line numbers stand there. */
@@ -195,13 +197,19 @@ static bool is_constant(Str op)
 {
 	uint32_t n;
 	const OpRow *row = op_rows(op, &n);
-	return row && (row->act == ACT_CONST || row->act == ACT_KW_NAMES || (row->act == ACT_RETURN && row->k));
+	return row && (row->act == ACT_CONST || row->act == ACT_KW_NAMES ||
+	               (row->act == ACT_RETURN && row->k));
 }
 
 static void add_instruction(Listing *ls, const Line *l, uint32_t at, uint32_t end)
 {
-	RawIns i = {.op = l->op, .arg = l->arg, .has_arg = l->has_arg, .repr = l->repr, .label = l->label,
-	            .at = text_offset(ls->text, at), .end = text_offset(ls->text, end)};
+	RawIns i = {.op = l->op,
+	            .arg = l->arg,
+	            .has_arg = l->has_arg,
+	            .repr = l->repr,
+	            .label = l->label,
+	            .at = text_offset(ls->text, at),
+	            .end = text_offset(ls->text, end)};
 	if (ls->labels) {
 		if (l->nnum)
 			ls->line = l->num[0];
@@ -240,7 +248,10 @@ static bool is_elision(Str t)
 
 static void add_gap(Listing *ls, uint32_t at, uint32_t end)
 {
-	RawIns gap = {.gap = true, .line = ls->line, .at = text_offset(ls->text, at), .end = text_offset(ls->text, end)};
+	RawIns gap = {.gap = true,
+	              .line = ls->line,
+	              .at = text_offset(ls->text, at),
+	              .end = text_offset(ls->text, end)};
 	VEC_PUSH(ls->r->scratch, &ls->ins, gap);
 	ls->open = ls->may_go_on = false;
 	unread(ls, at, end, "instructions are left out here");
@@ -248,8 +259,8 @@ static void add_gap(Listing *ls, uint32_t at, uint32_t end)
 
 static bool is_header(Str t)
 {
-	static const Str starts[] = {STR_INIT("ORIGINAL BYTECODE"), STR_INIT("MODIFIED BYTECODE"), STR_INIT("WON'T CONVERT"),
-	                             STR_INIT("due to:")};
+	static const Str starts[] = {STR_INIT("ORIGINAL BYTECODE"), STR_INIT("MODIFIED BYTECODE"),
+	                             STR_INIT("WON'T CONVERT"), STR_INIT("due to:")};
 	for (uint32_t i = 0; i < sizeof starts / sizeof *starts; i++)
 		if (str_starts(t, starts[i]))
 			return true;
@@ -277,7 +288,9 @@ static void read_line(Listing *ls, uint32_t at, uint32_t end)
 	} else if (ls->may_go_on) {
 		go_on(ls, end);
 	} else if (ls->ins.n || !is_header(t)) {
-		unread(ls, at, end, ls->in_table ? "a row of the exception table" : "a line of bytecode that is no instruction");
+		unread(ls, at, end,
+		       ls->in_table ? "a row of the exception table"
+		                    : "a line of bytecode that is no instruction");
 	}
 }
 
@@ -286,10 +299,12 @@ static void tell_faults(Listing *ls, const Code *c, uint32_t fault)
 	Reader *r = ls->r;
 	for (uint32_t i = 0; i < c->n; i++)
 		if (c->ins[i].row->op == OP_UNKNOWN)
-			diag_unread(r->diags, ins_span(c, &c->ins[i]), "opcode " STR_FMT " is of no CPython from 3.8 to 3.14",
+			diag_unread(r->diags, ins_span(c, &c->ins[i]),
+			            "opcode " STR_FMT " is of no CPython from 3.8 to 3.14",
 			            STR_ARG(sym_str(r->program->names, c->ins[i].name)));
 	if (fault != INS_NONE)
-		diag_unread(r->diags, ins_span(c, &c->ins[fault]), "a jump to a place that the listing does not show");
+		diag_unread(r->diags, ins_span(c, &c->ins[fault]),
+		            "a jump to a place that the listing does not show");
 }
 
 /* One code object: text [at, end). NULL when there is no instruction in it. */
@@ -306,7 +321,8 @@ static Code *read_listing(Reader *r, const Text *text, uint32_t at, uint32_t end
 	if (!ls.ins.n)
 		return NULL;
 	uint32_t fault;
-	Code *c = code_build(r->keep, r->program->names, ls.ins.v, ls.ins.n, ls.guards.v, ls.guards.n, ls.labels, &fault);
+	Code *c = code_build(r->keep, r->program->names, ls.ins.v, ls.ins.n, ls.guards.v, ls.guards.n,
+	                     ls.labels, &fault);
 	c->file = text->file;
 	c->incomplete |= ls.damaged;
 	tell_faults(&ls, c, fault);
@@ -342,7 +358,8 @@ static bool set_code(Reader *r, Frame *f, const Text *text, uint32_t at, uint32_
 	Code *c = read_listing(r, text, at, end);
 	f->code = c;
 	if (c && c->truncated)
-		diag_truncated(r->diags, ins_span(c, &c->ins[c->n - 1]), "bytecode of " STR_FMT " ends early",
+		diag_truncated(r->diags, ins_span(c, &c->ins[c->n - 1]),
+		               "bytecode of " STR_FMT " ends early",
 		               STR_ARG(sym_str(r->program->names, f->name)));
 	return c != NULL;
 }
