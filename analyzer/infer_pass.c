@@ -21,7 +21,7 @@ static void set_result(Infer *in, NodeId id, const Result *r)
 static TypeId trusted(Infer *in, NodeId id)
 {
 	const Node *n = graph_node(in->g, id);
-	if (n->type.i && infer_layout_later(in, id) && type_get(in->t, n->type)->kind == TK_TENSOR)
+	if (n->type.i && !in->g->types_at_run && infer_layout_later(in, id) && type_get(in->t, n->type)->kind == TK_TENSOR)
 		return infer_layout_before(in, id);
 	return n->type;
 }

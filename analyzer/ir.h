@@ -127,6 +127,7 @@ typedef struct Graph {
 	bool truncated;      /* no return was seen */
 	bool incomplete;     /* some statement could not be read */
 	bool returns_bare;   /* return x, not return (x,) */
+	bool types_at_run;   /* types are those of the moment when each node runs, not of the end of a trace */
 	VEC(Node) nodes;     /* slot 0 unused */
 	VEC(Arg) args;
 	VEC(SrcLoc) locs;    /* slot 0 unused */

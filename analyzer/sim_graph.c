@@ -1020,7 +1020,7 @@ Ref sim_operator(Sim *s, Callee callee, Str target, const Ref *args, const Sym *
 	NodeId id = graph_add_node(&g, node, a, n);
 	Output out = {.arg = {.kind = AR_NODE, .u.node = id}};
 	VEC_PUSH(s->scratch, &g.outputs, out);
-	g.returns_bare = true;
+	g.returns_bare = g.types_at_run = true;
 	Graph *graphs[2] = {NULL, &g};
 	p.graphs.v = graphs;
 	p.graphs.n = p.graphs.cap = 2;
