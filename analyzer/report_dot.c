@@ -191,7 +191,8 @@ static void graph(Out *o, const Graph *g, const char *indent)
 	buf_printf(o->out, "%sg%u [label=<<TABLE BORDER=\"0\" CELLBORDER=\"1\" CELLSPACING=\"0\"><TR><TD><B>", indent,
 	           (unsigned)g->id.i);
 	label(o, name_of(o, g->name));
-	buf_printf(o->out, "</B><BR/>%u operators</TD></TR>", (unsigned)report_operators(g));
+	uint32_t operators = report_operators(g);
+	buf_printf(o->out, "</B><BR/>%u operator%s</TD></TR>", (unsigned)operators, report_plural(operators));
 	for (uint32_t i = 0; i < g->inputs.n; i++)
 		input(o, g, i, s ? &s->inputs[i] : NULL);
 	for (uint32_t j = 0; j < g->outputs.n; j++)
@@ -226,14 +227,14 @@ static void frame(Out *o, FrameRef ref)
 		label(o, name_of(o, f->compile_id));
 		buf_add(o->out, S("&#93;"));
 	}
-	buf_printf(o->out, ">;\n\t\tstyle=%s;\n\t\tf%u [shape=point, style=invis];\n", f->modified ? "rounded" : "\"rounded,dashed\"",
-	           (unsigned)ref);
+	buf_printf(o->out, ">;\n\t\tstyle=%s;\n\t\tf%u [shape=point, style=invis];\n",
+	           f->modified ? "rounded" : "\"rounded,dashed\"", (unsigned)ref);
 	for (uint32_t i = 0; i < calls.n; i++)
 		if (calls.v[i].graph.i)
 			graph(o, graph_get(&o->r->program, calls.v[i].graph), "\t\t");
 	buf_add(o->out, S("\t}\n"));
 	for (uint32_t i = 0; i < calls.n; i++)
-		if (calls.v[i].frame && o->run[calls.v[i].frame - 1])
+		if (calls.v[i].frame && calls.v[i].frame != ref && o->run[calls.v[i].frame - 1])
 			buf_printf(o->out, "\tf%u -> f%u [ltail=cluster_%u, lhead=cluster_%u, style=dotted];\n", (unsigned)ref,
 			           (unsigned)calls.v[i].frame, (unsigned)ref, (unsigned)calls.v[i].frame);
 	arena_rewind(&o->scratch, mark);

@@ -47,10 +47,16 @@ static void quoted(Out *o, Str s)
 	buf_char(o->out, '`');
 }
 
+/* The file is named where there are several. */
 static void place(Out *o, FileId file, uint32_t at)
 {
+	unsigned line = place_of(&o->places, file, at).line;
+	if (o->r->sources.v.n <= 2) {
+		buf_printf(o->out, "line %u", line);
+		return;
+	}
 	text(o, place_path(&o->places, file));
-	buf_printf(o->out, ":%u", (unsigned)place_of(&o->places, file, at).line);
+	buf_printf(o->out, ":%u", line);
 }
 
 static Str node_name(const Out *o, const Graph *g, NodeId id)
@@ -84,8 +90,8 @@ static void begin(Out *o, const char *word)
 	buf_printf(o->out, "    %-*s", WORD, word);
 }
 
-/* "noticed: yes": would the program notice a copy in place of this? */
-static void noticed(Out *o, Observable seen, const Verdict *v)
+/* "noticed: yes": would the program notice a copy in place of this? Of a written input the line names the write already. */
+static void noticed(Out *o, Observable seen, const Verdict *v, bool own_write)
 {
 	buf_printf(o->out, "; noticed: " STR_FMT, STR_ARG(observable_name(seen)));
 	if (seen == OBS_UNKNOWN && v && v->why.n) {
@@ -94,6 +100,8 @@ static void noticed(Out *o, Observable seen, const Verdict *v)
 		buf_char(o->out, ')');
 	}
 	for (uint32_t i = 0; seen == OBS_YES && v && i < v->nsteps; i++) {
+		if (own_write && v->steps[i].role == ROLE_WRITE)
+			continue;
 		buf_printf(o->out, ", %s by ", v->steps[i].role == ROLE_WRITE ? "written" : "read");
 		quoted(o, v->steps[i].what);
 		buf_add(o->out, S(" at "));
@@ -164,7 +172,7 @@ static void shared_output(Out *o, const Graph *g, uint32_t j, const OutputSummar
 		buf_add(o->out, S(", if "));
 		text(o, s->condition);
 	}
-	noticed(o, report_noticed_output(o->r, g, j), v && v->outputs ? &v->outputs[j] : NULL);
+	noticed(o, report_noticed_output(o->r, g, j), v && v->outputs ? &v->outputs[j] : NULL, false);
 	buf_char(o->out, '\n');
 }
 
@@ -205,7 +213,7 @@ static void writes_of(Out *o, const Graph *g, const InputSummary *s, int32_t i, 
 	if (s->nwrites > 1)
 		buf_printf(o->out, " and %u more", (unsigned)(s->nwrites - 1));
 	if (i >= 0)
-		noticed(o, report_noticed_input(o->r, g, (uint32_t)i), v && v->inputs ? &v->inputs[i] : NULL);
+		noticed(o, report_noticed_input(o->r, g, (uint32_t)i), v && v->inputs ? &v->inputs[i] : NULL, true);
 	buf_char(o->out, '\n');
 }
 
@@ -292,7 +300,8 @@ static void frame(Out *o, FrameRef ref)
 			graph(o, graph_get(&o->r->program, c->graph));
 			continue;
 		}
-		buf_add(o->out, c->resume ? S("  goes on in ") : c->frame ? S("  calls ") : S("  calls a graph that is not in the dump: "));
+		const char *how = c->resume ? "goes on in" : c->frame ? "calls" : "calls a graph that is not in the dump:";
+		buf_printf(o->out, "  %s ", how);
 		text(o, c->name);
 		if (c->resume && !c->frame)
 			buf_add(o->out, S(", of which there is no record: it did not run, or runs as written"));

@@ -155,6 +155,85 @@ cp fresh.txt check
 want 0 'a file with the name of a command' ./check
 want 0 'a file with the name of a command behind --' -- check
 
+# Commands besides check: none of them ends with 1.
+want 0 'suspects' suspects two_ops.txt
+has out '1. forward: may change the result, if it shares memory'
+has out 'check: graphlint confirm forward:out0 two_ops.txt'
+want 0 'suspects as JSON' suspects --format json two_ops.txt
+has out '{"rank":1,"graph":"forward","reason":"output 0 (`view`) may be'
+want 0 'a format before the command' --format json suspects two_ops.txt
+has out '"suspects"'
+want 0 'suspects of a compiler that keeps the view' suspects --keep=output_input=yes two_ops.txt
+has out '1 of 1 graph not listed'
+want 0 'graph' graph two_ops.txt
+has out 'out 0 `view` may share memory with in 0 `_stack0_0_`'
+want 0 'graph for Graphviz' graph --format=dot two_ops.txt
+has out 'digraph program {'
+want 2 'a format of another command' graph --format=json two_ops.txt
+has err "unknown format 'json' of graph"
+want 2 'a format where there is none' confirm --format=json forward:out0 two_ops.txt
+has err 'confirm has one form only'
+want 0 'confirm' confirm forward:out0 two_ops.txt
+has out 'TARGETS = ["contiguous", "view"]'
+cp out backend.py
+want 2 'confirm: no such output' confirm forward:out7 two_ops.txt
+has err '`forward` has 1 output'
+empty out
+want 2 'confirm: no such graph' confirm foward:out0 two_ops.txt
+has err "did you mean 'forward'?"
+want 2 'confirm: no boundary' confirm two_ops.txt
+has err 'nothing to read'
+want 2 'confirm without anything' confirm
+has err 'confirm needs a boundary'
+want 3 'confirm: no such file' confirm forward:out0 two_ops.txt nowhere.txt
+want 3 'graph of a broken file' graph broken.txt
+want 3 'suspects of no graph' suspects prose.txt
+want 0 'capture' capture
+has out 'TORCH_LOGS="graph_code,bytecode,graph_breaks"'
+want 2 'capture takes no files' capture two_ops.txt
+has err 'capture takes no files'
+want 0 'confirm: a written input' confirm --torch=2.6 g1:in0 fresh.txt
+cp out hide.py
+
+# The backend compiles as Python and does what it says, with stand-ins for torch and for a captured graph.
+if command -v python3 >/dev/null; then
+	cat >try.py <<'X'
+import sys, types
+sys.modules["torch"] = types.ModuleType("torch")
+class Node:
+    def __init__(self, op, target, args=()):
+        self.op, self.target, self.args = op, target, args
+class Tensor:
+    cloned = False
+    def clone(self):
+        copy = Tensor()
+        copy.cloned = True
+        return copy
+class Module:
+    def __init__(self, *nodes):
+        self.graph = types.SimpleNamespace(nodes=nodes)
+    def forward(self, x):
+        return (x,)
+def load(path):
+    space = {}
+    exec(compile(open(path).read(), path, "exec"), space)
+    return space["cut"]
+def add(a, b):
+    return a
+x = Node("placeholder", "x")
+this = Module(x, Node("call_method", "contiguous"), Node("call_method", "view"), Node("output", "output"))
+other = Module(x, Node("call_method", "contiguous"), Node("output", "output"))
+cut = load("backend.py")
+assert cut(this, [])(Tensor())[0].cloned
+assert not cut(other, [])(Tensor())[0].cloned
+cut = load("hide.py")
+assert cut(Module(x, Node("call_function", add), Node("output", "output")), [])(Tensor())[0].cloned
+assert not cut(this, [])(Tensor())[0].cloned
+X
+	python3 -m py_compile backend.py 2>err && python3 -m py_compile hide.py 2>>err && python3 try.py >out 2>>err
+	report $? 0 'the backend runs'
+fi
+
 if [ -w /dev/full ]; then
 	"$program" two_ops.txt >/dev/full 2>err
 	report $? 4 'no room for the report'

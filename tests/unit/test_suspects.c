@@ -205,9 +205,9 @@ static void graph_text(void **state)
 	flow("__compiled_fn_1", 0, "__compiled_fn_2", 0, true);
 	Str s = written(report_graph_text);
 	assert_has(s, "no bytecode: what runs between them is not shown");
-	assert_has(s, "graph __compiled_fn_1: 1 operator, 1 input, 1 output  (log.txt:2)");
+	assert_has(s, "graph __compiled_fn_1: 1 operator, 1 input, 1 output  (line 2)");
 	assert_has(s, "shares  out 0 `v` shares memory with in 0 `l_x_`, through `view`; noticed: unknown");
-	assert_has(s, "writes  in 0 `l_v_` by `add_` at log.txt:18 (/srv/m.py:5)");
+	assert_has(s, "writes  in 0 `l_v_` by `add_` at line 18 (/srv/m.py:5)");
 	assert_has(s, "passes  out 0 `v` -> in 0 `l_v_` of __compiled_fn_2, the same object");
 	assert_has(s, "0 frames, 3 graphs");
 }
