@@ -75,6 +75,7 @@ static bool call_of(const Run *r, FrameRef frame, const LinkEvent *e, Arena *a, 
 {
 	const Program *p = &r->program;
 	FrameRefs to = {0};
+	ArenaMark mark = arena_mark(a);
 	*out = (FrameCall){.ins = e->ins, .name = sym_str(p->names, e->name)};
 	if (e->callee == CALLEE_GRAPH) {
 		const Graph *g = graph_get(p, frames_called_graph(r->frames, frame, e));
@@ -89,16 +90,17 @@ static bool call_of(const Run *r, FrameRef frame, const LinkEvent *e, Arena *a, 
 		frame_resume_candidates(r->frames, frame, e, a, &to);
 	} else {
 		Sym name = sym_find(p->names, last_name(lterm_get(&r->frames->links[frame - 1]->terms, e->what)->text));
-		if (!name.i)
-			return false;
-		frames_named(r->frames, frame, name, a, &to);
-		if (!to.n)
-			return false;
+		if (name.i)
+			frames_named(r->frames, frame, name, a, &to);
 	}
-	if (to.n) {
-		FrameRef compiled = r->frames->partner[to.v[0] - 1];
-		out->frame = compiled ? compiled : to.v[0];
-		out->name = sym_str(p->names, p->frames.v[to.v[0] - 1].name);
+	FrameRef first = to.n ? to.v[0] : 0;
+	arena_rewind(a, mark); /* many calls, each of many frames of one name: only the first is looked at */
+	if (!first && !out->resume)
+		return false;
+	if (first) {
+		FrameRef compiled = r->frames->partner[first - 1];
+		out->frame = compiled ? compiled : first;
+		out->name = sym_str(p->names, p->frames.v[first - 1].name);
 	}
 	return true;
 }

@@ -265,7 +265,7 @@ static void add_flows(Out *o, const Graph *g)
 	for (uint32_t i = 0; v && i < v->flows.n; i++) {
 		const GraphFlow *f = &v->flows.v[i];
 		const Graph *to = graph_get(&o->r->program, f->to);
-		if (!to)
+		if (!to || !report_graph_shown(&o->r->program, to))
 			continue;
 		json_object(&o->j);
 		member_int(o, S("output"), f->output);

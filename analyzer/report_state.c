@@ -30,7 +30,8 @@ typedef struct Scan {
 	const Run *r;
 	StateScan *s;
 	Arena *a;
-	Map hidden; /* names that were said, by hash */
+	Map hidden;  /* names that were said, by hash */
+	Map classes; /* file and path of a module -> index in Program.modules, plus 1 */
 } Scan;
 
 Str state_kind_name(StateKind k)
@@ -118,13 +119,16 @@ static bool is_inactive(const Scan *c, const Graph *g, const Node *n)
 	       param_is(c, g, n, S("p"), is_zero, S("0.0")) || param_is(c, g, n, S("dropout_p"), is_zero, S("0.0"));
 }
 
+static uint64_t module_key(FileId file, Sym path)
+{
+	return ((uint64_t)file.i << 32 | path.i) + 1;
+}
+
 static Str module_class(const Scan *c, const Graph *g, Sym path)
 {
 	const Program *p = &c->r->program;
-	for (uint32_t i = 0; i < p->modules.n; i++)
-		if (sym_eq(p->modules.v[i].path, path) && p->modules.v[i].file.i == g->file.i)
-			return sym_str(p->names, p->modules.v[i].cls);
-	return (Str){0};
+	uint32_t i = map_get(&c->classes, module_key(g->file, path));
+	return i ? sym_str(p->names, p->modules.v[i - 1].cls) : (Str){0};
 }
 
 static void scan_call(Scan *c, const Graph *g, NodeId id)
@@ -222,8 +226,10 @@ static void scan_event(Scan *c, FrameRef frame, const FrameLinks *l, const LinkE
 	}
 	FrameRefs shown = {0};
 	Sym called = sym_find(p->names, last_part(name));
+	ArenaMark mark = arena_mark(c->a);
 	if (called.i)
 		frames_named(c->r->frames, frame, called, c->a, &shown);
+	arena_rewind(c->a, mark);
 	bool known = fact || shown.n || is_plain(what, name) || (receiver && lterm_is_container(receiver));
 	if (!known)
 		add_once(c, name);
@@ -250,8 +256,10 @@ static void scan_frame(Scan *c, FrameRef frame)
 StateScan state_scan(const Run *r, Arena *a)
 {
 	StateScan s = {0};
-	Scan c = {.r = r, .s = &s, .a = a, .hidden = {.a = a}};
+	Scan c = {.r = r, .s = &s, .a = a, .hidden = {.a = a}, .classes = {.a = a}};
 	const Program *p = &r->program;
+	for (uint32_t i = 0; i < p->modules.n; i++)
+		map_put(&c.classes, module_key(p->modules.v[i].file, p->modules.v[i].path), i + 1);
 	for (uint32_t i = 1; i < p->graphs.n; i++) {
 		const Graph *g = p->graphs.v[i];
 		if (report_graph_captured(p, g) || (g->parent.i && report_graph_shown(p, g) && g->stage != STAGE_AOT_BACKWARD))

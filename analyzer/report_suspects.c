@@ -37,6 +37,7 @@ typedef struct Out {
 	const ReportOptions *o;
 	Arena a;
 	Places places;
+	Map named;        /* name -> graphs of that name */
 	Suspect *v;       /* those listed first, in their order */
 	uint32_t n, nlisted, nkept;
 	StateScan state;
@@ -174,6 +175,7 @@ static void rank(Out *o)
 			continue;
 		o->v[o->n] = (Suspect){.g = g, .operators = report_operators(g)};
 		map_put(&at, i, ++o->n);
+		map_put(&o->named, g->name.i + 1, map_get(&o->named, g->name.i + 1) + 1);
 	}
 	for (uint32_t i = 0; i < r->diags.v.n; i++) {
 		const Finding *f = &r->diags.v.v[i];
@@ -308,21 +310,13 @@ static void add_word(Buf *out, Str s)
 	buf_char(out, '\'');
 }
 
-static bool name_is_unique(const Out *o, const Graph *g)
-{
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < o->n; i++)
-		n += sym_eq(o->v[i].g->name, g->name);
-	return n == 1;
-}
-
 static Str check(Out *o, const Suspect *s)
 {
 	const Finding *f = s->worst;
 	Buf b = {.a = &o->a}, target = {.a = &o->a};
 	if (f->output < 0 && f->input < 0)
 		return S("let this graph run as captured (return gm.forward from the backend) and compare");
-	if (name_is_unique(o, s->g))
+	if (map_get(&o->named, s->g->name.i + 1) == 1)
 		buf_add(&target, sym_str(o->r->program.names, s->g->name));
 	else
 		buf_printf(&target, "g%u", (unsigned)s->g->id.i);
@@ -418,6 +412,7 @@ static void begin(Out *o, const Run *r, const ReportOptions *options)
 {
 	*o = (Out){.r = r, .o = options, .a = arena_new(NULL)};
 	o->places = places_new(&r->sources, &o->a);
+	o->named.a = &o->a;
 	rank(o);
 	o->state = state_scan(r, &o->a);
 }
