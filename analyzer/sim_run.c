@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim_run.h"
 
+#include "sim_rest.h"
+
 enum { MAX_DEPTH = 64, MAX_ENTRIES = 4096, LOOP_ITEMS = 2, MAX_SEEN = 200000, MAX_ACTIVATIONS = 20000 };
 
 /* ---- entries ---- */
@@ -65,6 +67,7 @@ typedef struct Activation {
 	Machine m;
 	uint32_t entry;
 	bool outermost;
+	bool branched; /* nothing decided a branch in it */
 	struct {
 		uint32_t at, taken;
 	} loops[16];
@@ -278,6 +281,27 @@ static void bind_names(ProgramRun *r, Activation *a, const SimCall *c)
 			machine_set_param(&a->m, i, d.items.v[i]);
 }
 
+/* A resume function without a record: Dynamo keeps none of code in which there is nothing to capture. It ran where
+ * nothing decided a branch before it, or where all that is left of it is such code. */
+static bool run_rest(ProgramRun *r, const Activation *from, const SimCall *c)
+{
+	Sim *s = &r->s;
+	const Entry *e = entry_at(r, from->entry);
+	uint32_t offset, prefix;
+	CodeRest rest;
+	if (!e->original || !name_is_resume(sym_str(s->names, c->name), &offset) || c->nnames ||
+	    !code_rest(e->original, offset, s->a, &rest) || (from->branched && !rest.quiet) ||
+	    !rest_fits(s, &rest, c->args, c->nargs, &prefix))
+		return false;
+	Activation *a = enter(r, from->entry, NULL, 0);
+	if (!a)
+		return true;
+	machine_init(&a->m, e->original, &sim_host, s, s->a);
+	rest_start(&a->m, &rest, c->args + prefix);
+	set_closure(r, a, c->fn);
+	return true;
+}
+
 static void call_frame(ProgramRun *r)
 {
 	Sim *s = &r->s;
@@ -286,6 +310,8 @@ static void call_frame(ProgramRun *r)
 	uint32_t entry, positional = c.nargs - c.nnames;
 	uint64_t sig = signature(r, c.args, c.nargs);
 	if (!bind_call(r, caller, &c, sig, &entry)) {
+		if (c.resume && run_rest(r, caller, &c))
+			return;
 		if (c.resume) {
 			die(r, S("a resume function without a record: this arm did not run"));
 			return;
@@ -393,6 +419,7 @@ static Outcome drive(ProgramRun *r)
 		case MS_CALL: call_frame(r); break;
 		case MS_BRANCH:
 			branch_term(r, a->m.value);
+			a->branched = true;
 			machine_choose(&a->m, choose(r, false));
 			break;
 		case MS_LOOP: loop(a); break;
