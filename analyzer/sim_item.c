@@ -429,8 +429,12 @@ static void object_set_item(Sim *s, Machine *m, Ref o, Ref key, Ref v)
 
 void host_set_item(Sim *s, Machine *m, Ref o, Ref key, Ref v)
 {
-	if (host_kind(s, o) == HK_NAME)
+	const HeapObj *p = sim_obj(s, o);
+	Str text;
+	if (p->kind == HK_NAME)
 		host_promote(s, o);
+	else if (p->kind == HK_LIST && p->root && !p->items.n && !p->opened && host_text(s, key, &text))
+		sim_obj(s, o)->kind = HK_DICT; /* it was cleared, and is no list after all */
 	switch (host_kind(s, o)) {
 	case HK_TENSOR: host_op(s, CALLEE_OPERATOR, v ? S("setitem") : S("delitem"), (Ref[]){o, key, v}, v ? 3 : 2); return;
 	case HK_LIST: list_set(s, m, o, key, v); return;

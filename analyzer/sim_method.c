@@ -467,6 +467,12 @@ bool host_container_method(HostCall *c, Ref self, Str name, Ref *out)
 		return host_set_item(s, c->m, self, c->args[0], c->args[1]), *out = sim_none(s), true;
 	if (str_eq(name, S("__len__")) && !c->n && o.kind != HK_OBJECT && o.kind != HK_UNKNOWN)
 		return *out = host_length(s, c->m, self), true;
+	/* An empty container of the program's that was taken for a list, since both kinds have clear. */
+	if (o.kind == HK_LIST && o.root && !o.items.n && !o.opened &&
+	    ONE_OF(name, S("update"), S("setdefault"), S("items"), S("keys"), S("values"), S("get"))) {
+		sim_obj(s, self)->kind = HK_DICT;
+		o.kind = HK_DICT;
+	}
 	switch ((HeapKind)o.kind) {
 	case HK_LIST:
 		if (!list_method(c, self, name, out))
