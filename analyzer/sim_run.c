@@ -219,6 +219,15 @@ static bool is_candidate(const ProgramRun *r, const Entry *caller, const Entry *
 	return sym_eq(e->name, c->name);
 }
 
+/* A call by name alone never leads back into a frame that is running: many methods are called forward. */
+static bool is_running(const ProgramRun *r, uint32_t entry)
+{
+	for (uint32_t i = 0; i < r->stack.n; i++)
+		if (r->stack.v[i]->entry == entry)
+			return true;
+	return false;
+}
+
 /* The record that a call runs: the next one that has not run yet, when it fits; else one that ran with arguments alike. */
 static bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, uint64_t sig, uint32_t *out)
 {
@@ -227,7 +236,7 @@ static bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, u
 	uint8_t *fits = NEW_N(r->s.scratch, uint8_t, n + 1);
 	if (!c->resume || !resume_fits(r, from, fits))
 		for (uint32_t i = 0; i < n; i++)
-			fits[i] = is_candidate(r, caller, entry_at(r, i), c);
+			fits[i] = is_candidate(r, caller, entry_at(r, i), c) && (c->resume || !is_running(r, i));
 	while (next < n && r->bound[next])
 		next++;
 	if (c->frame) { /* the link pass knows which */
