@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "term.h"
 
+#include "term_range.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -44,6 +46,7 @@ struct Terms {
 	uint32_t nslots, limit;
 	bool limit_hit;
 	Map arith, folds; /* Sym -> Arith, FoldClass */
+	Map ranges;       /* of term_ranges */
 	Sym where, neg;
 };
 
@@ -80,6 +83,7 @@ Terms *terms_new(Arena *a, Names *names, uint32_t limit)
 	VEC_PUSH(a, &t->v, ((Term){0}));
 	VEC_PUSH(a, &t->v, ((Term){.kind = TERM_FRESH, .unsure = true}));
 	name_ops(t);
+	t->ranges = term_ranges(a, names);
 	t->where = sym_intern(names, S("where"));
 	t->neg = sym_intern(names, S("neg"));
 	return t;
@@ -161,6 +165,24 @@ static TermId cons(Terms *t, Term x, const TermId *args)
 		VEC_PUSH(t->a, &t->operands, args[i]);
 	VEC_PUSH(t->a, &t->v, x);
 	return (TermId){t->v.n - 1};
+}
+
+TermsMark terms_mark(const Terms *t)
+{
+	return (TermsMark){t->v.n, t->operands.n, t->limit_hit};
+}
+
+/* Slots are emptied in the reverse order of their filling, so that no probe sequence is cut. */
+void terms_rewind(Terms *t, TermsMark m)
+{
+	ASSERT(m.terms >= 2 && m.terms <= t->v.n);
+	while (t->v.n > m.terms) {
+		const Term *x = &t->v.v[t->v.n - 1];
+		*term_slot(t, x, term_args(t, x)) = 0;
+		t->v.n--;
+	}
+	t->operands.n = m.operands;
+	t->limit_hit = m.limit_hit;
 }
 
 /* One zero and one NaN: they compare as values do. */
@@ -352,6 +374,40 @@ static TermId through_where(Terms *t, Sym op, Sym where, const TermId *a)
 	return term_op(t, where, (TermId[]){w[0], yes, no}, 3, 0);
 }
 
+static TermRange range_of(const Terms *t, TermId id)
+{
+	const Term *x = term_get(t, id);
+	double v = x->num;
+	if (x->kind == TERM_NUM && !isnan(v)) /* within a float of it; equal where it is one */
+		return (TermRange){(float)v <= v ? (float)v : nextafterf((float)v, -HUGE_VALF),
+		                   (float)v >= v ? (float)v : nextafterf((float)v, HUGE_VALF)};
+	return x->kind == TERM_OP ? x->range : (TermRange){-HUGE_VALF, HUGE_VALF};
+}
+
+/* What follows from where the operands lie: a comparison that comes out one way, a bound that is kept already. */
+static TermId by_range(Terms *t, Arith op, const TermId *a, uint32_t n)
+{
+	TermRange x = range_of(t, a[0]), y = n > 1 ? range_of(t, a[1]) : x;
+	if (n == 1 && (op == AR_RELU || op == AR_ABS))
+		return x.lo >= 0 ? a[0] : (TermId){0};
+	if (n != 2)
+		return (TermId){0};
+	bool less = x.hi < y.lo, more = x.lo > y.hi, at_most = x.hi <= y.lo, at_least = x.lo >= y.hi;
+	switch (op) {
+	case AR_LT: return less || at_least ? term_num(t, less, 'b') : (TermId){0};
+	case AR_LE: return at_most || more ? term_num(t, at_most, 'b') : (TermId){0};
+	case AR_GT: return more || at_most ? term_num(t, more, 'b') : (TermId){0};
+	case AR_GE: return at_least || less ? term_num(t, at_least, 'b') : (TermId){0};
+	case AR_EQ:
+	case AR_NE: return less || more ? term_num(t, op == AR_NE, 'b') : (TermId){0};
+	case AR_CLAMP_MIN:
+	case AR_MAX: return at_least ? a[0] : at_most && op == AR_MAX ? a[1] : (TermId){0};
+	case AR_CLAMP_MAX:
+	case AR_MIN: return at_most ? a[0] : at_least && op == AR_MIN ? a[1] : (TermId){0};
+	default: return (TermId){0};
+	}
+}
+
 TermId term_op(Terms *t, Sym op, const TermId *args, uint32_t n, uint64_t extra)
 {
 	Arith arith = (Arith)map_get(&t->arith, op.i);
@@ -367,13 +423,16 @@ TermId term_op(Terms *t, Sym op, const TermId *args, uint32_t n, uint64_t extra)
 			out = term_op(t, t->neg, args, 1, 0);
 		if (out.i || fold_numbers(t, arith, args, n, &out))
 			return out;
+		out = by_range(t, arith, args, n);
+		if (out.i)
+			return out;
 	}
 	if (fold != FOLD_NONE && n == 1 && !extra) {
 		const Term *x = term_get(t, args[0]);
 		if (x->kind == TERM_OP && sym_eq(x->op, op) && x->n == 1)
 			return fold == FOLD_IDEMPOTENT ? args[0] : term_args(t, x)[0];
 	}
-	Term x = {.kind = TERM_OP, .op = op, .n = n, .extra = extra};
+	Term x = {.kind = TERM_OP, .op = op, .n = n, .extra = extra, .range = term_range(t, &t->ranges, op, args, n, extra)};
 	for (uint32_t i = 0; i < n; i++)
 		x.unsure |= term_get(t, args[i])->unsure;
 	return cons(t, x, args);

@@ -19,6 +19,11 @@ typedef enum TermKind {
 	TERM_OP     /* an operator over terms */
 } TermKind;
 
+/* Between which numbers a value lies; NaN aside. */
+typedef struct TermRange {
+	float lo, hi;
+} TermRange;
+
 typedef struct Term {
 	uint8_t kind;    /* TermKind */
 	bool unsure;     /* depends on something that was approximated: a difference in it proves nothing */
@@ -26,6 +31,7 @@ typedef struct Term {
 	uint32_t at, n;  /* operands: Terms.operands[at .. at+n) */
 	uint64_t extra;  /* TERM_FRESH: its name; TERM_OP: position in a result that is no element-wise one, ... */
 	double num;      /* TERM_NUM */
+	TermRange range; /* TERM_OP */
 	char cls;        /* TERM_NUM: 'b' 'i' 'f'; TERM_OP: class of the result where it is known, else 0 */
 } Term;
 
@@ -46,6 +52,14 @@ const Term *term_get(const Terms *t, TermId id);
 const TermId *term_args(const Terms *t, const Term *x);
 bool term_is_unsure(const Terms *t, TermId id);
 bool terms_limit_hit(const Terms *t);
+/* Where a table stands; going back drops all terms made since. */
+typedef struct TermsMark {
+	uint32_t terms, operands;
+	bool limit_hit;
+} TermsMark;
+
+TermsMark terms_mark(const Terms *t);
+void terms_rewind(Terms *t, TermsMark m);
 Names *terms_names(const Terms *t); /* of the operators */
 void term_text_of(const Terms *t, TermId id, uint32_t depth, Buf *out); /* for --dump and messages */
 

@@ -217,6 +217,42 @@ static void many_terms(void **state)
 	assert_true(str_eq(buf_str(&b), S("add(add(add(...), 1.5), 1.5)")));
 }
 
+/* What lies at or above zero: relu keeps it, and no mask of negative values holds for it. */
+static void what_lies_above_zero(void **state)
+{
+	World *w = *state;
+	TermId zero = num(w, 0), lane[2] = {w->x, op2(w, "vec", w->x, w->y)};
+	TermId p = op(w, "softmax", lane, 2), no = op2(w, "lt", p, zero);
+	assert_int_equal(op1(w, "relu", p).i, p.i);
+	assert_int_equal(op1(w, "abs", p).i, p.i);
+	assert_int_equal(no.i, term_num(w->t, 0, 'b').i);
+	assert_int_equal(op(w, "where", (TermId[]){no, num(w, 3), p}, 3).i, p.i);
+	assert_int_equal(op2(w, "clamp_max", p, num(w, 1)).i, p.i);
+	assert_int_not_equal(op2(w, "clamp_max", p, num(w, 0.5)).i, p.i);
+	assert_int_equal(term_get(w->t, op2(w, "lt", p, num(w, 0.5)))->kind, TERM_OP);
+	assert_int_equal(term_get(w->t, op2(w, "gt", p, zero))->kind, TERM_OP);
+	TermId sum = op2(w, "add", p, op1(w, "exp", w->y)), less = op2(w, "sub", p, num(w, 1));
+	assert_int_equal(op1(w, "relu", sum).i, sum.i);
+	assert_int_not_equal(op1(w, "relu", less).i, less.i);
+	TermId square = op2(w, "mul", w->x, w->x), other = op2(w, "mul", w->x, w->y);
+	assert_int_equal(op1(w, "relu", square).i, square.i);
+	assert_int_not_equal(op1(w, "relu", other).i, other.i);
+}
+
+/* where(x > 0, x, 3): the condition says what its arm is. */
+static void what_a_condition_says(void **state)
+{
+	World *w = *state;
+	TermId c = op2(w, "gt", w->x, num(w, 0));
+	TermId kept = op(w, "where", (TermId[]){c, w->x, num(w, 3)}, 3), turned = op(w, "where", (TermId[]){c, num(w, 3), w->x}, 3);
+	TermId low = op(w, "where", (TermId[]){c, w->x, num(w, -3)}, 3);
+	assert_int_equal(op1(w, "relu", kept).i, kept.i);
+	assert_int_not_equal(op1(w, "relu", turned).i, turned.i);
+	assert_int_not_equal(op1(w, "relu", low).i, low.i);
+	TermId n = op1(w, "f32_to_f64", kept);
+	assert_int_equal(op1(w, "relu", n).i, n.i);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,7 +265,8 @@ int main(void)
 		cmocka_unit_test(unsure_spreads),
 		cmocka_unit_test(a_limit),
 		cmocka_unit_test(many_terms),
-	};
+		cmocka_unit_test(what_lies_above_zero),
+		cmocka_unit_test(what_a_condition_says)};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, world_make, world_free);
 }
