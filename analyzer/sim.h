@@ -138,6 +138,7 @@ typedef struct SimLeft {
 	uint32_t store;
 	GraphId graph;
 	uint32_t output;
+	uint32_t call; /* ordinal of the graph call */
 } SimLeft;
 
 /* Output of one graph that is an input of a later call. */
@@ -186,6 +187,7 @@ typedef struct Sim {
 	VEC(Ref) roots;        /* objects that existed before: arguments, self, modules, globals */
 	VEC(SimTouch) touches;
 	VEC(SimLeft) left;
+	uint32_t left_calls; /* graph calls so far */
 	VEC(SimFlow) flows;
 	Map flow_seen;
 	uint32_t cut_old, cut_new; /* stores on both sides of the cut, once it was made */

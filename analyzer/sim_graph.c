@@ -889,32 +889,53 @@ static Ref run_graph(Sim *s, const Program *p, const Graph *g, const NodeTypes *
 
 enum { MAX_FLOWS = 20000 };
 
+static void add_flow(Sim *s, const SimLeft *l, GraphId to, uint32_t input, bool same)
+{
+	uint64_t key = mix(mix((uint64_t)l->graph.i << 32 | to.i, l->output), input) | 1;
+	if (s->flows.n == MAX_FLOWS || map_get(&s->flow_seen, key))
+		return;
+	map_put(&s->flow_seen, key, 1);
+	VEC_PUSH(s->a, &s->flows, ((SimFlow){l->graph, to, l->output, input, same}));
+}
+
+/* Where an argument comes from: the last call that handed out this very object; and the last one that handed out
+ * something of its memory, if that was later. What was handed out before is passed on by these. */
+static void note_flow(Sim *s, GraphId to, Ref arg, uint32_t input)
+{
+	uint32_t store = sim_tensor_of(s, arg)->store;
+	const SimLeft *same = NULL, *view = NULL;
+	for (uint32_t k = s->left.n; k-- > 0 && !same;) {
+		const SimLeft *l = &s->left.v[k];
+		if (l->store != store)
+			continue;
+		if (l->value == arg)
+			same = l;
+		else if (!view || view->call == l->call)
+			view = l;
+	}
+	if (same)
+		add_flow(s, same, to, input, true);
+	if (view && (!same || view->call > same->call))
+		add_flow(s, view, to, input, false);
+}
+
 static void note_flows(Sim *s, GraphId to, const Ref *args, uint32_t n)
 {
 	s->flow_seen.a = s->a;
-	for (uint32_t i = 0; i < n; i++) {
-		if (!sim_is_tensor(s, args[i]))
-			continue;
-		uint32_t store = sim_tensor_of(s, args[i])->store;
-		for (uint32_t k = 0; k < s->left.n && s->flows.n < MAX_FLOWS; k++) {
-			const SimLeft *l = &s->left.v[k];
-			uint64_t key = mix(mix((uint64_t)l->graph.i << 32 | to.i, l->output), i) | 1;
-			if (l->store != store || map_get(&s->flow_seen, key))
-				continue;
-			map_put(&s->flow_seen, key, 1);
-			VEC_PUSH(s->a, &s->flows, ((SimFlow){l->graph, to, l->output, i, l->value == args[i]}));
-		}
-	}
+	for (uint32_t i = 0; i < n; i++)
+		if (sim_is_tensor(s, args[i]))
+			note_flow(s, to, args[i], i);
 }
 
 static void note_left(Sim *s, GraphId id, Ref result)
 {
 	const HeapObj o = *sim_obj(s, result);
 	uint32_t n = o.kind == HK_TUPLE ? o.items.n : 1;
+	s->left_calls++;
 	for (uint32_t j = 0; j < n && s->left.n < MAX_FLOWS; j++) {
 		Ref v = o.kind == HK_TUPLE ? o.items.v[j] : result;
 		if (sim_is_tensor(s, v))
-			VEC_PUSH(s->a, &s->left, ((SimLeft){v, sim_tensor_of(s, v)->store, id, j}));
+			VEC_PUSH(s->a, &s->left, ((SimLeft){v, sim_tensor_of(s, v)->store, id, j, s->left_calls}));
 	}
 }
 
