@@ -6,8 +6,9 @@
 
 #include "read_expr.h"
 #include "read_scan.h"
+#include "read_words.h"
 
-enum { GROUP_STATEMENTS = 64, GROUP_BYTES = 32 * 1024 };
+enum { GROUP_STATEMENTS = 64, GROUP_BYTES = 32 * 1024, INDENT = 4 };
 
 /* A statement that waits in the group. */
 typedef struct Pending {
@@ -32,6 +33,7 @@ typedef struct CodeReader {
 	bool in_other_def;   /* inside __init__ or another method */
 	uint32_t other_indent;
 	bool returned;
+	bool calls;          /* an operation of g was read */
 	bool no_def;         /* the def line is missing: inputs are the names that nothing makes */
 	uint32_t loc;
 	Map loc_of;          /* hash of a source comment -> loc, per graph */
@@ -61,36 +63,6 @@ static Arg node_arg(NodeId id)
 
 /* ---- source comments ---- */
 
-static bool digits_at(Str s, uint32_t at, uint32_t *end)
-{
-	uint32_t i = at;
-	while (i < s.n && s.p[i] >= '0' && s.p[i] <= '9')
-		i++;
-	*end = i;
-	return i > at;
-}
-
-/* FILE:LINE[ in FUNCTION], code: SOURCE; the file may hold blanks and colons */
-static bool parse_file_comment(Str s, SrcLoc *loc, Names *names, uint32_t *code_at)
-{
-	for (uint32_t i = str_find_char(s, ':', 0); i < s.n; i = str_find_char(s, ':', i + 1)) {
-		uint32_t e, line;
-		if (!digits_at(s, i + 1, &e) || !str_to_u32(str_sub(s, i + 1, e), &line))
-			continue;
-		Str rest = str_sub(s, e, s.n);
-		uint32_t code = str_find(rest, S(", code: "), 0);
-		bool in = str_starts(rest, S(" in "));
-		if ((!in && code != 0) || code == rest.n)
-			continue;
-		loc->file = sym_intern(names, str_sub(s, 0, i));
-		loc->line = line;
-		loc->function = in ? sym_intern(names, str_sub(rest, 4, code)) : (Sym){0};
-		*code_at = e + code + 8;
-		return true;
-	}
-	return false;
-}
-
 static void read_comment(CodeReader *c, const Stmt *st)
 {
 	Str s = str_sub(c->text->s, st->at, st->end);
@@ -106,7 +78,7 @@ static void read_comment(CodeReader *c, const Stmt *st)
 	if (c->loc)
 		return;
 	SrcLoc loc = {0};
-	if (!parse_file_comment(str_sub(s, f + 6, s.n), &loc, c->r->program->names, &code_at))
+	if (!words_file_comment(str_sub(s, f + 6, s.n), &loc, c->r->program->names, &code_at))
 		return;
 	loc.code = at_clean(c, st->at + f + 6 + code_at, st->end);
 	VEC_PUSH(c->g->a, &c->g->locs, loc);
@@ -340,23 +312,6 @@ static void unread_statement(CodeReader *c, const Pending *p, uint32_t at, uint3
 	diag_unread(c->r->diags, at_clean(c, at, end), "%s", why);
 }
 
-/* Names that printed code uses without making them (torch/fx/graph.py: _register_custom_builtin, inf, nan ...) and
- * roots of dotted names. */
-static bool is_known_name(Str s)
-{
-	static const Str known[] = {
-		STR_INIT("inf"), STR_INIT("nan"), STR_INIT("NoneType"), STR_INIT("torch"), STR_INIT("device"),
-		STR_INIT("fx_pytree"), STR_INIT("pytree"), STR_INIT("math"), STR_INIT("operator"), STR_INIT("builtins"),
-		STR_INIT("_operator"), STR_INIT("Ellipsis"), STR_INIT("NotImplemented"), STR_INIT("numpy"), STR_INIT("np"),
-		STR_INIT("torchvision"), STR_INIT("torchaudio"), STR_INIT("collections"), STR_INIT("einops"),
-		STR_INIT("transformers"), STR_INIT("int"), STR_INIT("float"), STR_INIT("bool"), STR_INIT("str"),
-		STR_INIT("object"), STR_INIT("complex"), STR_INIT("aten"), STR_INIT("prims")};
-	for (uint32_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (str_eq(s, known[i]))
-			return true;
-	return s.n && s.p[0] == '<';
-}
-
 /* A name that nothing in the text makes stands for a statement that is missing: bind it to an unread node once. */
 static void bind_missing(CodeReader *c, const Pending *p, Str name)
 {
@@ -376,19 +331,6 @@ static void bind_missing(CodeReader *c, const Pending *p, Str name)
 static bool word_before(Str s, uint32_t at)
 {
 	return at && (char_is_ident((unsigned char)s.p[at - 1]) || s.p[at - 1] == '.');
-}
-
-/* The end of an annotation without quotes, as 2.0 and 2.1 print it, that begins at `at`: `view: f32[2*s0, 3] = `. */
-static uint32_t bare_type_end(Str s, uint32_t at)
-{
-	uint32_t depth = 0;
-	for (; at < s.n; at++) {
-		depth += s.p[at] == '[' || s.p[at] == '(';
-		depth -= depth && (s.p[at] == ']' || s.p[at] == ')');
-		if (!depth && (s.p[at] == ',' || s.p[at] == '=' || s.p[at] == ';'))
-			break;
-	}
-	return at;
 }
 
 /* Looks over a statement for names that nothing makes. Only what stands where an operand can stand counts: not
@@ -434,18 +376,18 @@ static void check_names(CodeReader *c, const Pending *p, Str s, Str orig)
 				dots += s.p[k++] == '.';
 			called = dots > 1;
 		}
-		if (!called && !assigned && !annotated && !is_known_name(name) && !str_eq(name, S("self")) &&
+		if (!called && !assigned && !annotated && !words_is_known(name) && !str_eq(name, S("self")) &&
 		    !str_eq(name, S("None")) && !str_eq(name, S("True")) && !str_eq(name, S("False")) &&
 		    !str_eq(name, S("return")) && !str_eq(name, S("pass")) && !str_eq(name, S("in")) &&
 		    !str_eq(name, S("is")) && !str_eq(name, S("not")) && !str_eq(name, S("and")) && !str_eq(name, S("or")) &&
-		    !is_known_name(str_sub(orig, i, e)) && !env_find(&c->env, sym(c, name)))
+		    !words_is_known(str_sub(orig, i, e)) && !env_find(&c->env, sym(c, name)))
 			bind_missing(c, p, name);
 		i = e;
 		if (annotated) {
 			i += s.n - e - rest.n + 1;
 			uint32_t text = s.n - str_ltrim(str_sub(s, i, s.n)).n;
 			if (text < s.n && s.p[text] != '"' && s.p[text] != '\'')
-				i = bare_type_end(s, text);
+				i = words_bare_type_end(s, text);
 		}
 	}
 }
@@ -467,7 +409,7 @@ static void mask_flatten_types(CodeReader *c, char *p, uint32_t n)
 			i = e + 1;
 			continue;
 		}
-		uint32_t to = bare_type_end(s, e);
+		uint32_t to = words_bare_type_end(s, e);
 		TypeId type = type_parse(c->r->types, str_trim(str_sub(s, e + 1, to)));
 		map_put(&c->declared, sym(c, str_sub(s, i, e)).i, type.i + 1);
 		memset(p + e, ' ', to - e);
@@ -522,7 +464,17 @@ static void unpack(CodeReader *c, const StmtVal *sv, ExprCtx *x)
 	}
 }
 
-static void assign_name(CodeReader *c, const StmtVal *sv, ExprCtx *x, const TypeId *type)
+/* l_x_ = L_x_: placeholders get their names, once, at the top and without types. No other name is given a second one.
+ * Behind Dynamo's targets (L_, G_; 2.1 and later) may stand any name: t = L_ts_0_. */
+static bool is_rename(const CodeReader *c, const Node *n, Sym name, const TypeId *type)
+{
+	const Names *names = c->r->program->names;
+	Str target = sym_str(names, n->target);
+	return n->kind == NK_PLACEHOLDER && sym_eq(n->name, n->target) && !type && !c->calls &&
+	       (str_starts(target, S("L_")) || str_starts(target, S("G_")) || words_is_snake_case(sym_str(names, name), target));
+}
+
+static void assign_name(CodeReader *c, const Pending *p, const StmtVal *sv, ExprCtx *x, const TypeId *type)
 {
 	Sym name = sv->left.sym;
 	if (sv->right.kind == V_NEXT) { /* boxed convention: x = next(args_iter); args_iter = iter(args_list) */
@@ -538,7 +490,17 @@ static void assign_name(CodeReader *c, const StmtVal *sv, ExprCtx *x, const Type
 		return;
 	}
 	Arg value = expr_arg(x, &sv->right);
+	if (value.kind == AR_NAME) { /* torch.ops.aten: no node is a constant; what called it is missing */
+		unread_statement(c, p, p->at, p->end, "the statement is cut off: it ends in a name that is no value");
+		return;
+	}
 	bool made = value.kind == AR_NODE && value.u.node.i >= sv->first_new.i;
+	c->calls |= made && graph_node(c->g, value.u.node)->kind == NK_CALL;
+	if (!made && value.kind == AR_NODE && !c->unnamed.i && 
+	    !is_rename(c, graph_node(c->g, value.u.node), name, type)) {
+		unread_statement(c, p, p->at, p->end, "a name where an operation belongs: the statement may be cut off");
+		return;
+	}
 	if (!made && value.kind == AR_NODE && c->unnamed.i) {
 		/* x[...] = v;  setitem = x   and   x += 1;  iadd = x: the second statement names the node of the first */
 		const Node *u = graph_node(c->g, c->unnamed);
@@ -562,7 +524,7 @@ static void assign(CodeReader *c, const Pending *p, const StmtVal *sv, ExprCtx *
 	} else if (sv->ntargets > 1) {
 		unpack(c, sv, x);
 	} else if (sv->left.kind == V_IDENT) {
-		assign_name(c, sv, x, type);
+		assign_name(c, p, sv, x, type);
 	} else if (sv->left.kind == V_SUBSCRIPT) {
 		Arg args[3] = {sv->left.base, sv->left.arg, expr_arg(x, &sv->right)};
 		c->unnamed = expr_emit(x, NK_CALL, CALLEE_OPERATOR, sym(c, S("setitem")), args, 3);
@@ -617,40 +579,6 @@ static void statement(CodeReader *c, const Pending *p, const StmtVal *sv, ExprCt
 
 /* ---- groups ---- */
 
-/* <function f at 0x7f>, <lambda>: no Python; the parser gets a name of the same width. */
-static void mask_reprs(char *p, uint32_t n)
-{
-	char before = '(';
-	for (uint32_t i = 0; i < n; i++) {
-		if (p[i] == '\'' || p[i] == '"') {
-			char q = p[i];
-			for (i++; i < n && p[i] != q; i++)
-				if (p[i] == '\\')
-					i++;
-			before = q;
-			continue;
-		}
-		bool operand = before == '(' || before == ',' || before == '=' || before == '[' || before == ':';
-		if (p[i] == '<' && operand && i + 1 < n && char_is_ident((unsigned char)p[i + 1])) {
-			uint32_t e = i, depth = 0;
-			for (; e < n && p[e] != '\n'; e++) {
-				depth += p[e] == '<';
-				if (p[e] == '>' && --depth == 0)
-					break;
-			}
-			if (e < n && p[e] == '>') {
-				p[i] = 'g';
-				for (uint32_t k = i + 1; k <= e; k++)
-					if (!char_is_ident((unsigned char)p[k]))
-						p[k] = '_';
-				i = e;
-			}
-		}
-		if (i < n && p[i] != ' ')
-			before = p[i];
-	}
-}
-
 static TSTree *parse(CodeReader *c, Str s)
 {
 	PyParser *py = c->r->parser;
@@ -672,18 +600,23 @@ static void begin_statement(CodeReader *c, ExprCtx *x, const Pending *p)
 	x->proto = (Node){.loc = p->loc, .at = span.at, .end = span.end};
 }
 
-/* Reads the statements of one tree. `p` are the pending ones, in order, that the tree covers. */
-static void read_tree(CodeReader *c, TSTree *tree, const Pending *p, uint32_t n)
+static bool cursor_start(PyParser *py, TSTree *tree)
 {
-	PyParser *py = c->r->parser;
 	TSNode root = ts_tree_root_node(tree);
-	ExprCtx x = expr_ctx(c);
 	if (!py->cursor_made)
 		py->cursor = ts_tree_cursor_new(root);
 	else
 		ts_tree_cursor_reset(&py->cursor, root);
 	py->cursor_made = true;
-	if (!ts_tree_cursor_goto_first_child(&py->cursor))
+	return ts_tree_cursor_goto_first_child(&py->cursor);
+}
+
+/* Reads the statements of one tree. `p` are the pending ones, in order, that the tree covers. */
+static void read_tree(CodeReader *c, TSTree *tree, const Pending *p, uint32_t n)
+{
+	PyParser *py = c->r->parser;
+	ExprCtx x = expr_ctx(c);
+	if (!cursor_start(py, tree))
 		return;
 	uint32_t i = 0;
 	bool begun = false;
@@ -708,13 +641,30 @@ static void read_tree(CodeReader *c, TSTree *tree, const Pending *p, uint32_t n)
 	arena_rewind(&c->r->tmp, (ArenaMark){0});
 }
 
+/* Does the tree of the group take the end of one statement and the start of the next for one? `x = torch.` does that. */
+static bool crosses(CodeReader *c, TSTree *tree)
+{
+	PyParser *py = c->r->parser;
+	uint32_t i = 0;
+	if (!cursor_start(py, tree))
+		return false;
+	do {
+		TSNode node = ts_tree_cursor_current_node(&py->cursor);
+		while (i + 1 < c->group.n && c->group.v[i + 1].buf <= ts_node_start_byte(node))
+			i++;
+		if (i + 1 < c->group.n && ts_node_end_byte(node) > c->group.v[i + 1].buf)
+			return true;
+	} while (ts_tree_cursor_goto_next_sibling(&py->cursor));
+	return false;
+}
+
 /* One fault must not take its neighbours along: a group with an error is parsed statement by statement. */
 static void flush_group(CodeReader *c)
 {
 	if (!c->group.n)
 		return;
 	TSTree *tree = parse(c, buf_str(&c->buf));
-	if (!ts_node_has_error(ts_tree_root_node(tree))) {
+	if (!ts_node_has_error(ts_tree_root_node(tree)) && !crosses(c, tree)) {
 		read_tree(c, tree, c->group.v, c->group.n);
 		ts_tree_delete(tree);
 	} else {
@@ -740,7 +690,7 @@ static void flush_group(CodeReader *c)
 /* The input ends right behind the statement, without a line end, and no return has come: half of it may be missing. */
 static bool is_cut_off(const CodeReader *c, const Stmt *st)
 {
-	return c->art->open_end && st->end == c->text->s.n && !str_starts(str_sub(c->text->s, st->at, st->end), S("return"));
+	return c->art->open_end && c->art->torn_end && st->end == c->text->s.n && !str_starts(str_sub(c->text->s, st->at, st->end), S("return"));
 }
 
 static void queue_statement(CodeReader *c, const Stmt *st)
@@ -771,7 +721,7 @@ static void queue_statement(CodeReader *c, const Stmt *st)
 	for (uint32_t i = 0; i < st->ncomments; i++)
 		memset(c->buf.p + p.buf + (st->comments[i].at - st->at), ' ', st->comments[i].end - st->comments[i].at);
 	if (memchr(s.p, '<', s.n))
-		mask_reprs(c->buf.p + p.buf, n);
+		words_mask_reprs(c->buf.p + p.buf, n);
 	mask_flatten_types(c, c->buf.p + p.buf, n);
 	for (uint32_t i = p.buf; i < c->buf.n; i++)
 		if (c->buf.p[i] == 0)
@@ -801,7 +751,7 @@ static void begin_graph(CodeReader *c, Graph *g)
 {
 	c->g = g;
 	c->env = (Env){0};
-	c->in_forward = c->returned = c->in_other_def = c->no_def = false;
+	c->in_forward = c->returned = c->in_other_def = c->no_def = c->calls = false;
 	c->loc = 0;
 	c->loc_of = (Map){0};
 	c->declared = (Map){0};
@@ -826,6 +776,22 @@ static Graph *new_body(CodeReader *c, Graph *parent, Sym name, Span span)
 	return b;
 }
 
+/* A class inside the open ones, whose line is indented so far. */
+static void open_body(CodeReader *c, Sym name, uint32_t indent, Span span)
+{
+	end_graph(c);
+	while (c->nopen > 1 && c->open[c->nopen - 1].indent >= indent)
+		c->nopen--;
+	if (c->nopen == sizeof c->open / sizeof *c->open) {
+		diag_unread(c->r->diags, span, "classes nest deeper than graphlint reads");
+		c->nopen--;
+	}
+	Graph *b = new_body(c, c->open[c->nopen - 1].g, name, span);
+	c->open[c->nopen].g = b;
+	c->open[c->nopen++].indent = indent;
+	begin_graph(c, b);
+}
+
 static void class_line(CodeReader *c, const Stmt *st)
 {
 	Str s = str_sub(c->text->s, st->at, st->end);
@@ -845,34 +811,32 @@ static void class_line(CodeReader *c, const Stmt *st)
 		begin_graph(c, c->root);
 		return;
 	}
-	end_graph(c);
-	while (c->nopen > 1 && c->open[c->nopen - 1].indent >= st->indent)
-		c->nopen--;
-	if (c->nopen == sizeof c->open / sizeof *c->open) {
-		diag_unread(c->r->diags, span, "classes nest deeper than graphlint reads");
-		c->nopen--;
-	}
-	Graph *b = new_body(c, c->open[c->nopen - 1].g, name, span);
-	c->open[c->nopen].g = b;
-	c->open[c->nopen++].indent = st->indent;
-	begin_graph(c, b);
+	open_body(c, name, st->indent, span);
 }
 
 static void def_line(CodeReader *c, const Stmt *st)
 {
 	Str s = c->text->s, line = str_sub(s, st->at, st->end);
 	flush_group(c);
-	if (!str_starts(line, S("def forward"))) {
+	bool cut = st->torn && line.n > 4 && str_starts(S("def forward("), line); /* "def forw" */
+	if (!cut && !str_starts(line, S("def forward"))) {
 		c->in_other_def = true;
 		c->other_indent = st->indent;
 		return;
 	}
 	c->in_other_def = false;
+	uint32_t class_indent = st->indent > INDENT ? st->indent - INDENT : 0;
+	if (c->in_forward && class_indent > c->open[0].indent) {
+		Span span = at_clean(c, st->at, st->end);
+		open_body(c, sym(c, S("GraphModule")), class_indent, span);
+		c->g->incomplete = true;
+		diag_unread(c->r->diags, span, "the class line of this body is not in the dump");
+	}
 	if (c->in_forward) /* a second forward without a class: the splitter gives one a graph */
 		return;
 	if (!c->nopen) {
 		c->open[0].g = c->root;
-		c->open[0].indent = st->indent;
+		c->open[0].indent = class_indent;
 		c->nopen = 1;
 		begin_graph(c, c->root);
 		if (!c->root->end) {
@@ -894,9 +858,15 @@ static void def_line(CodeReader *c, const Stmt *st)
 	read_signature(c, st->at + open, scan_close(s, st->at + open));
 }
 
-/* Statements without a def: the line was cut out of the dump. */
-static void missing_def(CodeReader *c, const Stmt *st)
+/* Statements without a def: the line was cut out of the dump. False: no statement either. */
+static bool missing_def(CodeReader *c, const Stmt *st)
 {
+	Str s = str_sub(c->text->s, st->at, st->end);
+	Span span = at_clean(c, st->at, st->end);
+	if (!str_has(s, S("= ")) && !str_has(s, S(": \"")) && !str_starts(s, S("return"))) {
+		diag_unread(c->r->diags, span, "neither a header nor a statement of printed forward code");
+		return false;
+	}
 	if (!c->nopen) {
 		c->open[0].g = c->root;
 		c->nopen = 1;
@@ -904,7 +874,8 @@ static void missing_def(CodeReader *c, const Stmt *st)
 	}
 	c->in_forward = c->no_def = true;
 	c->g->incomplete = true;
-	diag_unread(c->r->diags, at_clean(c, st->at, st->end), "the def line of forward is not in the dump");
+	diag_unread(c->r->diags, span, "the def line of forward is not in the dump");
+	return true;
 }
 
 static bool has_child(const Graph *g, Sym attr)
@@ -967,8 +938,8 @@ void read_code(Reader *r, ArtifactId id, const Artifact *art, const Text *text)
 				break;
 			if (c.returned)
 				break;
-			if (!c.in_forward)
-				missing_def(&c, &st);
+			if (!c.in_forward && !missing_def(&c, &st))
+				break;
 			queue_statement(&c, &st);
 			if (c.g->nodes.n > r->cfg->limits.graph_nodes) {
 				c.g->incomplete = true;

@@ -681,8 +681,11 @@ static void walk(ExprCtx *x, TSTreeCursor *c, StmtVal *out, StmtShape *shape)
 				finish(x, f);
 			}
 		}
-		if (out->form == SF_BAD)
+		if (out->form == SF_BAD) {
+			while (depth--) /* the caller goes on with the statement's siblings */
+				ts_tree_cursor_goto_parent(c);
 			return;
+		}
 		for (;;) {
 			if (!depth)
 				return;

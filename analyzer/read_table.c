@@ -315,6 +315,10 @@ void read_graph_table(Reader *r, ArtifactId id, const Artifact *art, const Text 
 	Table t = {0};
 	fx_begin(&t.f, r, id, art, text);
 	measure(&t);
+	if (art->cut_head) {
+		t.f.g->incomplete = true;
+		diag_unread(r->diags, (Span){art->file, art->at, art->end}, "the header of this table is not in the dump");
+	}
 	for (uint32_t at = 0, next; at < text->s.n && !t.f.returned && !t.f.full; at = next) {
 		Str line = line_at(text->s, at, &next);
 		if (begins_row(str_sub(line, skip_blanks(line, 0), line.n)))

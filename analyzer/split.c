@@ -232,11 +232,11 @@ static uint32_t *line_starts(Splitter *s, const Record *r, uint32_t *n)
 	return start;
 }
 
-/* A log ends its lines: text that stops without a line end was cut. */
+/* The input stops without a line end in the last line of the artifact. */
 static bool is_torn_end(const Splitter *s, const Artifact *a)
 {
 	Str t = s->src->text;
-	if (!a->npieces || !t.n || t.p[t.n - 1] == '\n' || a->prefix == PREFIX_NONE)
+	if (!a->npieces || !t.n || t.p[t.n - 1] == '\n')
 		return false;
 	const Piece *p = &a->pieces[a->npieces - 1];
 	return p->src + p->n == t.n;
@@ -251,7 +251,8 @@ static void record_finish(Splitter *s, const Record *r, uint32_t from)
 	for (uint32_t i = from; i < s->out->v.n; i++) {
 		Artifact *a = &s->out->v.v[i];
 		a->process = p->name;
-		a->open_end |= is_torn_end(s, a);
+		a->torn_end = is_torn_end(s, a);
+		a->open_end |= a->torn_end && a->prefix != PREFIX_NONE; /* a log ends its lines */
 		a->torch = span_of(s, a);
 		p->torch = span_and(p->torch, a->torch);
 	}

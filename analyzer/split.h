@@ -56,6 +56,7 @@ typedef struct Artifact {
 	uint32_t npieces;
 	uint32_t order;      /* position among the records of its process: when it was printed */
 	bool open_end;       /* the file or the record ends inside it */
+	bool torn_end;       /* its last line is the file's last and has no line end: it may be cut */
 	bool cut_head;       /* its first lines are missing: no header by which it could be named */
 	bool flat;           /* all indentation was lost: artifact_text puts it back by keyword */
 } Artifact;

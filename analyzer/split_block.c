@@ -543,6 +543,11 @@ static uint32_t cut_other(Block *b, uint32_t i, Str t, Title *title)
 	Str op;
 	Artifact *a;
 	bool exported = title->exported;
+	if (graph_is_table_body(t)) {
+		uint32_t end = graph_cut_table(b, i, title);
+		*title = title_none;
+		return end;
+	}
 	*title = title_none;
 	if (is_graph_name(t)) {
 		title_name(title, b, str_sub(t, 0, str_find_char(t, ' ', 0)));

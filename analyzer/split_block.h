@@ -138,5 +138,7 @@ bool graph_cut_record(Block *b);
 /* graph(): and the table of print_tabular. */
 uint32_t graph_cut_text(Block *b, uint32_t i, const Title *t);
 uint32_t graph_cut_table(Block *b, uint32_t i, const Title *t);
+/* A line of a table that can stand first when the header line is lost: the dashes, or a whole row. */
+bool graph_is_table_body(Str t);
 
 #endif

@@ -206,13 +206,15 @@ static Move step_class(Walk *w, uint32_t i, uint32_t col, Str t)
 		w->strong += l.strong;
 		return MOVE_TAKE;
 	}
+	if (first && t.n > 4 && str_starts(S("def forward("), t)) /* the def line was cut off */
+		return MOVE_TAKE;
 	w->first_line = false;
 	if (w->nested) {
 		w->e.end = w->before_nested;
 		return MOVE_STOP;
 	}
 	if (first && l.kind == FX_STATEMENT && col > w->class_col &&
-	    comes_again(w, i, true)) { /* the def line was cut out */
+	    (w->strong || comes_again(w, i, true))) { /* the def line was cut out */
 		w->headless = true;
 		w->has_def = true;
 		w->def_top = w->def = col >= 4 ? col - 4 : 0;
@@ -672,13 +674,32 @@ static bool is_row(Str t)
 	return false;
 }
 
+/* `-------------  ------  ------  ------  --------` */
+static bool is_dashes(Str t)
+{
+	uint32_t groups = 0;
+	for (uint32_t i = 0; i < t.n; i++) {
+		if (t.p[i] != '-' && t.p[i] != ' ')
+			return false;
+		groups += t.p[i] == '-' && (!i || t.p[i - 1] == ' ');
+	}
+	return groups == 5;
+}
+
+bool graph_is_table_body(Str t)
+{
+	return is_dashes(t) || (is_row(t) && t.p[t.n - 1] == '}' && str_has(t, S("  (")));
+}
+
 uint32_t graph_cut_table(Block *b, uint32_t i, const Title *title)
 {
 	Extent e = {.from = i, .end = i + 1};
 	uint32_t rows = 0, foreign = 0;
-	bool output = false;
-	for (uint32_t k = i + 1; k < b->n && !output && foreign < LOOK_AHEAD; k++) {
-		Str t;
+	Str t;
+	line_indent(block_line(b, i), &t);
+	bool headless = graph_is_table_body(t), output = false;
+	Str before = headless ? (Str){0} : block_keep(b, str_trim(str_sub(t, 0, str_find(t, S("opcode "), 0))));
+	for (uint32_t k = i + !headless; k < b->n && !output && foreign < LOOK_AHEAD; k++) {
 		line_indent(block_line(b, k), &t);
 		if (!t.n) {
 			if (rows)
@@ -700,14 +721,11 @@ uint32_t graph_cut_table(Block *b, uint32_t i, const Title *title)
 	}
 	if (!rows)
 		return i + 1;
-	Str t;
-	line_indent(block_line(b, i), &t);
-	uint32_t word = str_find(t, S("opcode "), 0);
-	Str before = block_keep(b, str_trim(str_sub(t, 0, word)));
 	if (title->line != NO_LINE)
 		e.from = title->line;
 	Artifact *a = block_add(b, ART_GRAPH_TABLE, e.from, &e);
 	set_title(b, a, title, before, (Str){0});
 	a->open_end = !output;
+	a->cut_head = headless;
 	return e.end;
 }

@@ -224,7 +224,96 @@ static void object_reprs(void **state)
 	                   "    return a\n"));
 	has(&f, "%a = call function torch.foo(%x, <function f.<locals>.<lambda> at 0x7f01>, '<no repr')");
 	assert_true(f.p.graphs.v[1]->returns_bare);
+	assert_int_equal(f.diags.unread.n, 0);
 	done(&f);
+}
+
+/* 2.0 and 2.1 print annotations without quotes; their joint graphs have them in a list of names. */
+static void types_without_quotes(void **state)
+{
+	(void)state;
+	Fixture f = read(S("def forward(self, arg0_1: f32[s0, 3], arg1_1: Sym(s0)):\n"
+	                   "    view: f32[3*s0] = torch.ops.aten.view.default(arg0_1, [-1]);  arg0_1 = None\n"
+	                   "    mul: Sym(2*s0) = 2 * arg1_1;  arg1_1 = None\n"
+	                   "    return (view, mul)\n"));
+	has(&f, "%view = call function torch.ops.aten.view.default(%arg0_1, [-1]) : f32[3*s0]");
+	has(&f, "%mul = call operator mul(2, %arg1_1) : Sym(2*s0)\n  return %view, %mul");
+	assert_int_equal(f.diags.unread.n, 0);
+	done(&f);
+	f = read(S("class joint_helper(torch.nn.Module):\n"
+	           "    def forward(self, primals, tangents):\n"
+	           "        primals_1: f32[2, 3], primals_2: Sym(s0), tangents_1: f32[6], = fx_pytree.tree_flatten_spec("
+	           "[primals, tangents], self._in_spec)\n"
+	           "        mul: f32[2, 3] = torch.ops.aten.mul.Tensor(primals_1, primals_2);  primals_1 = primals_2 = None\n"
+	           "        return pytree.tree_unflatten([mul, tangents_1], self._out_spec)\n"));
+	has(&f, "%primals_1 = placeholder primals_1 : f32[2, 3]");
+	has(&f, "%primals_2 = placeholder primals_2 : Sym(s0)");
+	has(&f, "%tangents_1 = placeholder tangents_1 : f32[6]");
+	has(&f, "return %mul, %tangents_1");
+	assert_int_equal(f.diags.unread.n, 0);
+	assert_int_equal(f.p.graphs.v[1]->inputs.n, 3);
+	done(&f);
+}
+
+/* What is left of a statement can be one of another meaning. */
+static void statements_cut_in_the_middle(void **state)
+{
+	(void)state;
+	static const char *const cuts[] = {"b: \"f32[2]\" = torch.ops.", "b: \"f32[2]\" = torch.op", "b: \"f32[2]\" = a",
+	                                   "b = a", "b = x", "b = z_1", "b: \"f32[2]\" = a.view(", "b: \"f32[2]\" = ", "b: \"f32["};
+	for (uint32_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+		Arena a = arena_new(NULL);
+		Fixture f = read(str_printf(&a,
+		                            "def forward(self, x):\n    a = x.sin()\n    %s\n    c: \"f32[2]\" = torch.cos(b);  b = None\n"
+		                            "    d = torch.tan(a)\n    return (c, d)\n",
+		                            cuts[i]));
+		has(&f, "%a = call method sin(%x)\n");
+		has(&f, "%b = unread");
+		has(&f, "%c = call function torch.cos(%b) : f32[2]\n  %d = call function torch.tan(%a)\n  return %c, %d");
+		assert_true(f.diags.unread.n >= 1);
+		assert_true(f.p.graphs.v[1]->incomplete);
+		done(&f);
+		arena_free(&a);
+	}
+}
+
+static void headers_cut_or_missing(void **state)
+{
+	(void)state;
+	Fixture f = read(S(" /usr/lib/torch/fx/_lazy_graph\n    def forward(self, L_x_: \"f32[2]\"):\n        t = L_x_\n"
+	                   "        a: \"f32[2]\" = t.sin();  t = None\n        return (a,)\n"));
+	has(&f, "%t = placeholder L_x_ : f32[2]\n  %a = call method sin(%t) : f32[2]\n  return %a");
+	assert_int_equal(f.diags.unread.n, 1);
+	assert_int_equal(f.p.graphs.v[1]->inputs.n, 1);
+	done(&f);
+	f = read(S("class <lambda>(torch.nn.Module):\n    def forward(self, x):\n        body = self.body\n"
+	           "        r = torch.ops.higher_order.wrap(body, x);  body = x = None\n        return (r,)\n"
+	           "        def forward(self, y):\n            s = y.sin();  y = None\n            return (s,)\n"));
+	has(&f, "graph 2 GraphModule stage=body parent=1 incomplete\n  %y = placeholder y\n  %s = call method sin(%y)\n  return %s");
+	assert_int_equal(f.diags.unread.n, 1);
+	assert_true(sym_eq(f.p.graphs.v[1]->children.v[0].attr, sym_intern(&f.names, S("body"))));
+	done(&f);
+	f = read(S("class <lambda>(torch.nn.Module):\n    def forw\n        a = x.sin();  x = None\n        return (a,)\n"));
+	has(&f, "%x = placeholder x\n  %a = call method sin(%x)\n  return %a");
+	assert_true(f.p.graphs.v[1]->incomplete);
+	done(&f);
+}
+
+/* The walk over a statement that nests too deep ends inside of it. */
+static void what_is_too_deep_takes_nothing_along(void **state)
+{
+	(void)state;
+	Arena a = arena_new(NULL);
+	Buf b = {.a = &a};
+	buf_add(&b, S("def forward(self, x):\n    a = x.sin()\n    b = a"));
+	for (uint32_t i = 0; i < 500; i++)
+		buf_add(&b, S(".T"));
+	buf_add(&b, S("\n    c = a.cos()\n    return (b, c)\n"));
+	Fixture f = read(buf_str(&b));
+	has(&f, "%b = unread");
+	has(&f, "%c = call method cos(%a)\n  return %b, %c");
+	done(&f);
+	arena_free(&a);
 }
 
 static Str repeat(Arena *a, const char *before, const char *mid, uint32_t n, const char *after)
@@ -291,6 +380,8 @@ int main(void)
 		cmocka_unit_test(every_callee), cmocka_unit_test(nested_classes),
 		cmocka_unit_test(a_fault_takes_nothing_else_along), cmocka_unit_test(a_missing_line_is_told),
 		cmocka_unit_test(expanded_form), cmocka_unit_test(pytrees), cmocka_unit_test(object_reprs),
+		cmocka_unit_test(types_without_quotes), cmocka_unit_test(statements_cut_in_the_middle),
+		cmocka_unit_test(headers_cut_or_missing), cmocka_unit_test(what_is_too_deep_takes_nothing_along),
 		cmocka_unit_test(hostile), cmocka_unit_test(scanner),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -860,6 +860,21 @@ static void missing_lines(void **state)
 	       "graph-code 1-2 headless");
 	SPLITS("class A(torch.nn.Module):\n        h = x + 1;  x = None\n        return (h,)\n",
 	       "graph-code 1-3 A headless");
+	SPLITS("class GraphModule(torch.nn.Module):\n        # File: a.py:1, code: v.add_(1)\n"
+	       "        add_ = v.add_(1)\n        return (v,)\n",
+	       "graph-code 1-4 GraphModule headless");
+	SPLITS("class <lambda>(torch.nn.Module):\n    def forwa\n        h = x + 1;  x = None\n"
+	       "        return (h,)\n",
+	       "graph-code 1-4 <lambda> headless");
+	/* a table without its header line, without that and the dashes */
+	SPLITS("torchdynamo.output_graph: [INFO] TRACED GRAPH\n"
+	       "-------------  ------  ------  ------  --------\n"
+	       "placeholder    x       x       ()      {}\n"
+	       "output         output  output  ((x,),)  {}\n",
+	       "graph-table 2-4 headless");
+	SPLITS("call_method  add_  add_  (x, 1)  {}\noutput  output  output  ((x,),)  {}\n",
+	       "graph-table 1-2 headless");
+	SPLITS("output  of the program  {}\n-----  -----\nplaceholder  none\n", "");
 	SPLITS(P23 "Cache miss due to new autograd node: x\n", "");
 	SPLITS("ABORT\nABSOLUTE\nACTION\nLOAD_FAST\nADD\n", "");
 }
