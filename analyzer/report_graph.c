@@ -8,7 +8,10 @@
 #include "report_common.h"
 #include "report_flow.h"
 
-enum { WORD = 8 /* columns of the word that begins a line about a graph */ };
+enum {
+	WORD = 8,       /* columns of the word that begins a line about a graph */
+	LINES_MOST = 24 /* lines of a graph of each kind: the JSON has them all */
+};
 
 /* A frame or graph and the process that printed it, which runs apart from the others. */
 typedef struct Item {
@@ -25,6 +28,7 @@ typedef struct Out {
 	bool *called;      /* by GraphId: it was described */
 	Map processes;     /* file and process -> ordinal */
 	Item *frames, *graphs;
+	uint32_t left_out; /* lines about the graph at hand that are beyond LINES_MOST */
 	uint32_t nframes, ngraphs, nprocesses, described;
 } Out;
 
@@ -147,6 +151,15 @@ static bool shares(const OutputSummary *s)
 	       s->kind == ALIAS_OUTPUT || s->kind == ALIAS_VIEW_OF_OUTPUT;
 }
 
+/* Is there room for one more line of a kind? */
+static bool has_room(Out *o, uint32_t *lines)
+{
+	if (++*lines <= LINES_MOST)
+		return true;
+	o->left_out++;
+	return false;
+}
+
 static void shared_output(Out *o, const Graph *g, uint32_t j, const OutputSummary *s)
 {
 	const GraphVerdicts *v = report_verdicts(o->r, g);
@@ -195,8 +208,6 @@ static void writes_of(Out *o, const Graph *g, const InputSummary *s, int32_t i, 
 {
 	const GraphVerdicts *v = report_verdicts(o->r, g);
 	Tri certainty = tri_or(s->data, s->metadata);
-	if (certainty == TRI_NO)
-		return;
 	begin(o, "writes");
 	if (i >= 0) {
 		input(o, g, (uint32_t)i);
@@ -220,10 +231,11 @@ static void writes_of(Out *o, const Graph *g, const InputSummary *s, int32_t i, 
 static void flows(Out *o, const Graph *g)
 {
 	const GraphVerdicts *v = report_verdicts(o->r, g);
+	uint32_t lines = 0;
 	for (uint32_t i = 0; v && i < v->flows.n; i++) {
 		const GraphFlow *f = &v->flows.v[i];
 		const Graph *to = graph_get(&o->r->program, f->to);
-		if (!to || f->output >= g->outputs.n || f->input >= to->inputs.n)
+		if (!to || f->output >= g->outputs.n || f->input >= to->inputs.n || !has_room(o, &lines))
 			continue;
 		begin(o, "passes");
 		output(o, g, f->output);
@@ -233,6 +245,26 @@ static void flows(Out *o, const Graph *g)
 		text(o, name_of(o, to->name));
 		buf_add(o->out, f->same ? S(", the same object\n") : S(", a view of it\n"));
 	}
+}
+
+static bool is_written(const InputSummary *s)
+{
+	return s->data != TRI_NO || s->metadata != TRI_NO;
+}
+
+/* What it shares and writes. */
+static void memory(Out *o, const Graph *g, const Summary *s)
+{
+	uint32_t shared = 0, written = 0;
+	for (uint32_t j = 0; s && j < g->outputs.n; j++)
+		if (shares(&s->outputs[j]) && has_room(o, &shared))
+			shared_output(o, g, j, &s->outputs[j]);
+	for (uint32_t i = 0; s && i < g->inputs.n; i++)
+		if (is_written(&s->inputs[i]) && has_room(o, &written))
+			writes_of(o, g, &s->inputs[i], (int32_t)i, (Sym){0});
+	for (uint32_t i = 0; s && i < s->nattrs; i++)
+		if (is_written(&s->attrs[i].w) && has_room(o, &written))
+			writes_of(o, g, &s->attrs[i].w, -1, s->attrs[i].path);
 }
 
 static void graph(Out *o, const Graph *g)
@@ -253,18 +285,17 @@ static void graph(Out *o, const Graph *g)
 	o->called[g->id.i] = true;
 	o->described++;
 	before = o->out->n;
-	for (uint32_t j = 0; s && j < g->outputs.n; j++)
-		if (shares(&s->outputs[j]))
-			shared_output(o, g, j, &s->outputs[j]);
-	for (uint32_t i = 0; s && i < g->inputs.n; i++)
-		writes_of(o, g, &s->inputs[i], (int32_t)i, (Sym){0});
-	for (uint32_t i = 0; s && i < s->nattrs; i++)
-		writes_of(o, g, &s->attrs[i].w, -1, s->attrs[i].path);
+	o->left_out = 0;
+	memory(o, g, s);
 	if (o->out->n == before) {
 		begin(o, s ? "new" : "?");
 		buf_add(o->out, s ? S("all outputs; nothing that was given is written\n") : S("nothing is known of it\n"));
 	}
 	flows(o, g);
+	if (o->left_out) {
+		begin(o, "...");
+		buf_printf(o->out, "%u lines not shown here: check --format=json has them\n", (unsigned)o->left_out);
+	}
 }
 
 /* ---- a frame ---- */
