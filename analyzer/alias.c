@@ -498,7 +498,8 @@ static void write_arg(Flow *f, NodeId id, const Fact *fact, const FactArg *fa, c
 	if (metadata) {
 		if (is_autograd_state(sstr(f, graph_node(f->g, id)->target)))
 			return;
-		certain = tri_and(certain, layout_changes(f, id, a));
+		if (fact->nalias < 2) /* set_ takes another memory, whatever its layout */
+			certain = tri_and(certain, layout_changes(f, id, a));
 	}
 	if (fa->sometimes || fact->kind == FK_UNKNOWN)
 		certain = tri_and(certain, TRI_MAY);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim_run.h"
 
+#include "sim_host.h"
 #include "sim_rest.h"
 
 enum { MAX_DEPTH = 64, MAX_ENTRIES = 4096, LOOP_ITEMS = 2, MAX_SEEN = 200000, MAX_ACTIVATIONS = 20000 };
@@ -116,28 +117,49 @@ static uint64_t signature(ProgramRun *r, const Ref *args, uint32_t n)
 	return h;
 }
 
-/* Which arguments are one object and which are constants: the text of a later frame holds only for this. */
-static uint64_t pattern(ProgramRun *r, const Ref *args, uint32_t n)
+enum { PATTERN_MOST = 256 };
+
+/* Parts of a value that a frame compiled for it may have named: items, attributes, the cells of a function. */
+static void pattern_parts(ProgramRun *r, Ref v, RefList *out)
+{
+	const HeapObj o = *sim_obj(&r->s, v);
+	if (o.kind == HK_TENSOR || o.kind == HK_CONST || o.kind == HK_NUMBER || o.kind == HK_CODE)
+		return;
+	for (uint32_t i = 0; i < o.items.n && out->v.n < PATTERN_MOST; i++)
+		VEC_PUSH(out->a, &out->v, o.items.v[i]);
+	for (uint32_t i = 0; i < o.attrs.n && out->v.n < PATTERN_MOST; i++)
+		VEC_PUSH(out->a, &out->v, o.attrs.v[i].value);
+	const Ref refs[] = {o.kind == HK_CELL || o.kind == HK_METHOD || o.kind == HK_ITER ? o.a : 0, o.kind == HK_FUNCTION ? o.b : 0};
+	for (uint32_t i = 0; i < 2; i++)
+		if (refs[i])
+			VEC_PUSH(out->a, &out->v, refs[i]);
+}
+
+/* Which values a frame reaches are one object and which are constants: the text of a later frame holds only for this.
+ * It reaches its arguments, the cells of its closure, and what existed before the run. */
+static uint64_t pattern(ProgramRun *r, const Ref *args, uint32_t n, Ref closure)
 {
 	Sim *s = &r->s;
-	VEC(Ref) flat = {0};
+	RefList flat = {.a = s->scratch};
+	Map first = {.a = s->scratch};
 	uint64_t h = n;
 	for (uint32_t i = 0; i < n; i++)
-		VEC_PUSH(s->scratch, &flat, args[i]);
-	for (uint32_t i = 0; i < flat.n && flat.n < 256; i++) {
-		const HeapObj o = *sim_obj(s, flat.v[i]);
-		if (o.kind == HK_LIST || o.kind == HK_TUPLE || o.kind == HK_DICT)
-			for (uint32_t k = 0; k < o.items.n; k++)
-				VEC_PUSH(s->scratch, &flat, o.items.v[k]);
-	}
-	for (uint32_t i = 0; i < flat.n && i < 256; i++) {
-		const HeapObj o = *sim_obj(s, flat.v[i]);
-		uint32_t first = 0;
-		while (flat.v[first] != flat.v[i])
-			first++;
-		h = mix(h, o.kind == HK_TENSOR ? first : 1000u + o.kind);
+		VEC_PUSH(flat.a, &flat.v, args[i]);
+	if (closure)
+		VEC_PUSH(flat.a, &flat.v, closure);
+	for (uint32_t i = 0; i < s->roots.n && i < PATTERN_MOST; i++)
+		VEC_PUSH(flat.a, &flat.v, s->roots.v[i]);
+	for (uint32_t i = 0; i < flat.v.n; i++) {
+		Ref v = flat.v.v[i];
+		uint32_t at = v ? map_get(&first, v) : 0;
+		if (v && !at)
+			map_put(&first, v, i + 1);
+		const HeapObj o = v ? *sim_obj(s, v) : (HeapObj){0};
+		h = mix(h, o.kind == HK_TENSOR ? (at ? at : i + 1) : 1000u + o.kind);
 		if (o.kind == HK_NUMBER)
 			h = mix(h, o.term.i);
+		if (v && !at && flat.v.n < PATTERN_MOST)
+			pattern_parts(r, v, &flat);
 	}
 	return h;
 }
@@ -149,7 +171,7 @@ static void die(ProgramRun *r, Str why)
 	sim_stop(&r->s, why);
 }
 
-static Activation *enter(ProgramRun *r, uint32_t entry, const Ref *args, uint32_t n)
+static Activation *enter(ProgramRun *r, uint32_t entry, const Ref *args, uint32_t n, Ref fn)
 {
 	Sim *s = &r->s;
 	const Entry *e = entry_at(r, entry);
@@ -165,7 +187,7 @@ static Activation *enter(ProgramRun *r, uint32_t entry, const Ref *args, uint32_
 	}
 	if (code->incomplete || code->truncated)
 		sim_unsure(s, S("a listing that is not complete"));
-	VEC_PUSH(r->keep, &r->out->patterns, pattern(r, args, n));
+	VEC_PUSH(r->keep, &r->out->patterns, pattern(r, args, n, fn));
 	VEC_PUSH(r->keep, &r->out->entered, entry);
 	Activation *a = NEW(s->a, Activation);
 	machine_init(&a->m, code, &sim_host, s, s->a);
@@ -302,7 +324,7 @@ static bool run_rest(ProgramRun *r, const Activation *from, const SimCall *c)
 	    !code_rest(e->original, offset, s->a, &rest) || (from->branched && !rest.quiet) ||
 	    !rest_fits(s, &rest, c->args, c->nargs, &prefix))
 		return false;
-	Activation *a = enter(r, from->entry, NULL, 0);
+	Activation *a = enter(r, from->entry, c->args, c->nargs, c->fn);
 	if (!a)
 		return true;
 	machine_init(&a->m, e->original, &sim_host, s, s->a);
@@ -336,7 +358,7 @@ static void call_frame(ProgramRun *r)
 		r->bound[entry] = 1;
 		r->sig[entry] = sig;
 	}
-	Activation *a = enter(r, entry, c.args, positional);
+	Activation *a = enter(r, entry, c.args, positional, c.fn);
 	if (!a)
 		return;
 	set_closure(r, a, c.fn);
@@ -584,7 +606,7 @@ static void outermost(ProgramRun *r, uint32_t entry, uint32_t call, Watch *w)
 {
 	Sim *s = &r->s;
 	r->bound[entry] = 1;
-	Activation *a = enter(r, entry, NULL, 0);
+	Activation *a = enter(r, entry, NULL, 0, 0);
 	if (!a)
 		return;
 	a->outermost = true;
@@ -652,6 +674,10 @@ RunResult *sim_run(const Sim *base, const RunPlan *plan, Arena *keep)
 	out->unsure = s->unsure || terms_limit_hit(s->terms);
 	out->hidden = s->hidden_seen;
 	out->cut_made = s->cut_made;
+	if (s->stopped && r->stack.n) {
+		out->at_code = r->stack.v[r->stack.n - 1]->m.code;
+		out->at = r->stack.v[r->stack.n - 1]->m.at;
+	}
 	out->steps = s->steps;
 	if (!out->dead)
 		out->why = str_copy(keep, s->why.n ? s->why : s->unsure_why);

@@ -296,6 +296,28 @@ static bool is_whole(const SimStore *st, const SimPart *p)
 	return lo == 0 && hi == st->total - 1;
 }
 
+/* Does a view of which the elements are not known reach every one of a small store? It has as many, each once. */
+static bool reaches_all(const SimStore *st, const SimTensor *t)
+{
+	for (uint32_t d = 0; d < t->ndim; d++)
+		if (t->size[d] > 1 && !t->stride[d])
+			return false;
+	return t->sized && numel_of(t->size, t->ndim) == st->n;
+}
+
+static TermId perhaps(Sim *s, TermId x)
+{
+	return term_op(s->terms, sym_intern(s->names, S("perhaps")), (TermId[]){x, term_unsure(s->terms, 1)}, 2, 1);
+}
+
+/* A view of a small store whose elements are not known: of all of them. */
+static TermId read_unplaced(Sim *s, const SimTensor *t)
+{
+	const SimStore *st = &s->stores.v[t->store];
+	TermId r = term_op(s->terms, sym_intern(s->names, S("part")), st->e, st->n, t->place | 1);
+	return reaches_all(st, t) ? r : perhaps(s, r);
+}
+
 static TermId read_large(Sim *s, const SimTensor *t, bool *mixed)
 {
 	enum { MOST = 64 };
@@ -305,6 +327,8 @@ static TermId read_large(Sim *s, const SimTensor *t, bool *mixed)
 	uint32_t n = 0;
 	bool covered = false, unsure = false;
 	*mixed = st->coarse;
+	if (st->e)
+		return read_unplaced(s, t);
 	for (uint32_t i = st->parts.n; i-- > 0 && !covered && n < MOST;) {
 		const SimPart *p = &st->parts.v[i];
 		Tri meet = parts_meet(p, &q);
@@ -324,7 +348,7 @@ static TermId read_large(Sim *s, const SimTensor *t, bool *mixed)
 	TermId r = term_op(s->terms, sym_intern(s->names, S("part")), args, n, q.place | 1);
 	bool part_of_coarse = st->coarse && !is_whole(st, &q);
 	if (unsure || part_of_coarse) /* which elements differ is not known */
-		r = term_op(s->terms, sym_intern(s->names, S("perhaps")), (TermId[]){r, term_unsure(s->terms, 1)}, 2, 1);
+		r = perhaps(s, r);
 	return r;
 }
 
@@ -337,6 +361,8 @@ void sim_write_whole(Sim *s, Ref r, TermId term)
 	if (st->e) { /* a large way of writing a small store: all its elements may be it */
 		for (uint32_t i = 0; i < st->n; i++)
 			st->e[i] = term_op(s->terms, sym_intern(s->names, S("part")), (TermId[]){term, st->e[i]}, 2, mix(t.place, i) | 1);
+		for (uint32_t i = 0; i < st->n && !reaches_all(st, &t); i++)
+			st->e[i] = perhaps(s, st->e[i]);
 		return;
 	}
 	if (is_whole(st, &p)) {
