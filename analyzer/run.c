@@ -50,7 +50,7 @@ void run_init(Run *r, Tables *t, const Config *cfg)
 	t->a.budget = &r->budget;
 	r->a = arena_new(&r->budget);
 	r->scratch = arena_new(&r->budget);
-	for (uint32_t i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < RUN_SIM_ARENAS; i++)
 		r->sim[i] = arena_new(&r->budget);
 	sources_init(&r->sources, &r->a);
 	artifacts_init(&r->artifacts, &r->a);
@@ -179,29 +179,12 @@ static void alias(Run *r)
 		dump_alias(r);
 }
 
-enum {
-	SIM_STEPS = 400000,       /* of one run of a program: more than any captured program of the corpus takes */
-	SIM_STEPS_ALL = 3000000,  /* of all runs, and so many more for each node and instruction: the whole stays linear */
-	SIM_STEPS_EACH = 60
-};
-
-static uint64_t steps_of_all_runs(const Program *p)
-{
-	uint64_t size = 0;
-	for (uint32_t i = 1; i < p->graphs.n; i++)
-		size += p->graphs.v[i]->nodes.n;
-	for (uint32_t i = 0; i < p->frames.n; i++)
-		size += p->frames.v[i].code ? p->frames.v[i].code->n : 0;
-	return SIM_STEPS_ALL + SIM_STEPS_EACH * size;
-}
-
 static void judge(Run *r)
 {
-	uint64_t left = steps_of_all_runs(&r->program);
 	VerdictCtx c = {.p = &r->program, .t = r->types, .f = r->tables->facts, .shapes = r->tables->shapes,
 	                .sem = r->tables->sem, .types = (const NodeTypes *const *)r->node_types, .summaries = (const Summary *const *)r->summaries,
 	                .names = &r->tables->names, .keep = &r->a, .a = &r->sim[0], .scratch = &r->sim[1], .inner = &r->sim[2],
-	                .runs = &r->sim[3], .frames = r->frames, .max_steps = SIM_STEPS, .steps_left = &left, .dump = r->dump & DUMP_VERDICT ? &r->dump_out : NULL};
+	                .terms = &r->sim[3], .runs = &r->sim[4], .frames = r->frames, .dump = r->dump & DUMP_VERDICT ? &r->dump_out : NULL};
 	crash_note("verdict", NULL, 0);
 	r->verdicts = verdict_program(&c);
 }
@@ -246,7 +229,7 @@ void run_free(Run *r)
 {
 	reader_free(&r->reader);
 	r->tables->a.budget = NULL;
-	for (uint32_t i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < RUN_SIM_ARENAS; i++)
 		arena_free(&r->sim[i]);
 	arena_free(&r->scratch);
 	arena_free(&r->a);

@@ -33,6 +33,8 @@ typedef struct Tables {
 typedef enum DumpPass { DUMP_SPLIT = 1, DUMP_IR = 2, DUMP_TYPES = 4, DUMP_ALIAS = 8, DUMP_LINK = 16, DUMP_VERDICT = 32 } DumpPass;
 bool dump_parse(Str list, unsigned *passes, Str *bad); /* "split,ir" */
 
+enum { RUN_SIM_ARENAS = 5 };
+
 typedef struct Run {
 	Budget budget;
 	Arena a, scratch;
@@ -48,7 +50,7 @@ typedef struct Run {
 	Summary **summaries;    /* by GraphId */
 	VEC(AotMeta) metas;     /* what AOTAutograd says of its graphs, in order of printing */
 	GraphVerdicts *verdicts; /* by GraphId */
-	Arena sim[4];           /* working memory of verdicts */
+	Arena sim[RUN_SIM_ARENAS];         /* working memory of verdicts */
 	Diags diags;
 	unsigned dump;          /* DumpPass bits */
 	Buf dump_out;

@@ -63,6 +63,8 @@ typedef struct RunResult {
 	VEC(TermId) branch_terms;
 	VEC(SimFlow) flows;
 	VEC(uint32_t) entered;   /* entries, in order of their activations */
+	const Code *at_code;     /* stopped: where; NULL not within a frame */
+	uint32_t at;             /* its instruction */
 	uint64_t steps;
 } RunResult;
 

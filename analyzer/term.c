@@ -37,12 +37,16 @@ typedef enum Arith {
 	AR_CLAMP_MAX
 } Arith;
 
+typedef struct TermSlot {
+	uint32_t id, hash; /* id 0: free */
+} TermSlot;
+
 struct Terms {
 	Arena *a;
 	Names *names;
 	VEC(Term) v;
 	VEC(TermId) operands;
-	uint32_t *slots;
+	TermSlot *slots;
 	uint32_t nslots, limit;
 	bool limit_hit;
 	Map arith, folds; /* Sym -> Arith, FoldClass */
@@ -131,11 +135,11 @@ static bool term_equal(const Terms *t, const Term *a, const Term *x, const TermI
 	       (a->n == 0 || memcmp(term_args(t, a), args, a->n * sizeof *args) == 0);
 }
 
-static uint32_t *term_slot(const Terms *t, const Term *x, const TermId *args)
+static TermSlot *term_slot(const Terms *t, const Term *x, const TermId *args, uint32_t hash)
 {
-	for (uint32_t i = (uint32_t)term_hash(x, args);; i++) {
-		uint32_t *s = &t->slots[i & (t->nslots - 1)];
-		if (!*s || term_equal(t, &t->v.v[*s], x, args))
+	for (uint32_t i = hash;; i++) {
+		TermSlot *s = &t->slots[i & (t->nslots - 1)];
+		if (!s->id || (s->hash == hash && term_equal(t, &t->v.v[s->id], x, args)))
 			return s;
 	}
 }
@@ -143,23 +147,27 @@ static uint32_t *term_slot(const Terms *t, const Term *x, const TermId *args)
 static void terms_grow(Terms *t)
 {
 	t->nslots = t->nslots ? t->nslots * 2 : 4096;
-	t->slots = NEW_N(t->a, uint32_t, t->nslots);
-	for (uint32_t i = 2; i < t->v.n; i++)
-		*term_slot(t, &t->v.v[i], term_args(t, &t->v.v[i])) = i;
+	t->slots = NEW_N(t->a, TermSlot, t->nslots);
+	for (uint32_t i = 2; i < t->v.n; i++) {
+		const Term *x = &t->v.v[i];
+		uint32_t hash = (uint32_t)term_hash(x, term_args(t, x));
+		*term_slot(t, x, term_args(t, x), hash) = (TermSlot){i, hash};
+	}
 }
 
 static TermId cons(Terms *t, Term x, const TermId *args)
 {
 	if (t->v.n * 2 >= t->nslots)
 		terms_grow(t);
-	uint32_t *s = term_slot(t, &x, args);
-	if (*s)
-		return (TermId){*s};
+	uint32_t hash = (uint32_t)term_hash(&x, args);
+	TermSlot *s = term_slot(t, &x, args, hash);
+	if (s->id)
+		return (TermId){s->id};
 	if (t->limit && (t->v.n >= t->limit || t->operands.n / OPERANDS_EACH > t->limit)) {
 		t->limit_hit = true;
 		return (TermId){UNSURE};
 	}
-	*s = t->v.n;
+	*s = (TermSlot){t->v.n, hash};
 	x.at = t->operands.n;
 	for (uint32_t i = 0; i < x.n; i++)
 		VEC_PUSH(t->a, &t->operands, args[i]);
@@ -178,7 +186,8 @@ void terms_rewind(Terms *t, TermsMark m)
 	ASSERT(m.terms >= 2 && m.terms <= t->v.n);
 	while (t->v.n > m.terms) {
 		const Term *x = &t->v.v[t->v.n - 1];
-		*term_slot(t, x, term_args(t, x)) = 0;
+		const TermId *args = term_args(t, x);
+		*term_slot(t, x, args, (uint32_t)term_hash(x, args)) = (TermSlot){0};
 		t->v.n--;
 	}
 	t->operands.n = m.operands;

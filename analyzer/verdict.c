@@ -3,7 +3,17 @@
 
 #include "sim_run.h"
 
-enum { MAX_PATHS = 6, MAX_TRIES = 48, MAX_SPECIALISED = 8, MAX_TERMS = 4000000 };
+enum {
+	MAX_PATHS = 6,
+	MAX_TRIES = 48,
+	MAX_SPECIALISED = 8,
+	MAX_TERMS = 400000,
+	/* Instructions and nodes of one run; of all runs of a process, and so many more for each that the dump has of it.
+	 * Beyond that boundaries stay unknown, and say so. */
+	STEPS_OF_RUN = 200000,
+	STEPS = 600000,
+	STEPS_EACH = 10
+};
 
 /* Activations that run their original code, since a cut changes which of their arguments are one object. */
 typedef struct Originals {
@@ -30,6 +40,7 @@ typedef struct Judge {
 	bool bounded;     /* more paths than are followed */
 	bool hidden;
 	Str why;          /* no path could be followed */
+	uint64_t steps_left;
 } Judge;
 
 /* How two runs differ, in ascending order of what is concluded. */
@@ -40,10 +51,9 @@ static RunResult *run(Judge *j, const Path *p, SimCut cut, Assume assume, const 
 	RunPlan plan = {.entries = &j->entries, .frames = j->c->frames, .cut = cut, .assume = assume, .choices = p->choices, .nchoices = p->n,
 	                .noriginal = from->n};
 	memcpy(plan.original, from->at, sizeof plan.original);
-	uint64_t *left = j->c->steps_left;
-	j->base.max_steps = *left < j->c->max_steps ? *left : j->c->max_steps;
+	j->base.max_steps = j->steps_left < STEPS_OF_RUN ? j->steps_left : STEPS_OF_RUN;
 	RunResult *r = sim_run(&j->base, &plan, j->c->runs);
-	*left -= r->steps < *left ? r->steps : *left;
+	j->steps_left -= r->steps < j->steps_left ? r->steps : j->steps_left;
 	return r;
 }
 
@@ -126,28 +136,23 @@ static uint32_t first_other_pattern(const RunResult *a, const RunResult *b, cons
 	return UINT32_MAX;
 }
 
-static RunResult *reference(Judge *j, Path *p, Assume assume, const Originals *from)
+/* The slot that keeps the run without a cut under these assumptions; NULL when there are too many of them. */
+static RunResult **reference(Path *p, Assume assume, const Originals *from)
 {
-	const SimCut none = {.output = -1, .input = -1};
-	if (!from->n) {
-		if (!p->ref[assume])
-			p->ref[assume] = run(j, p, none, assume, from);
-		return p->ref[assume];
-	}
+	if (!from->n)
+		return &p->ref[assume];
 	uint32_t k = 0;
 	while (k < p->nspecial && memcmp(&p->special[k].from, from, sizeof *from) != 0)
 		k++;
 	if (k == MAX_SPECIALISED)
-		return run(j, p, none, assume, from);
+		return NULL;
 	if (k == p->nspecial)
 		p->special[p->nspecial++].from = *from;
-	if (!p->special[k].ref[assume])
-		p->special[k].ref[assume] = run(j, p, none, assume, from);
-	return p->special[k].ref[assume];
+	return &p->special[k].ref[assume];
 }
 
 /* A write on one side of the cut and a later read on the other. */
-static void evidence(const RunResult *cut, Verdict *v)
+static void evidence(Arena *keep, const RunResult *cut, Verdict *v)
 {
 	if (v->nsteps)
 		return;
@@ -159,14 +164,14 @@ static void evidence(const RunResult *cut, Verdict *v)
 			const SimTouch *r = &cut->touches.v[k];
 			if (r->write || r->cut_side == w->cut_side)
 				continue;
-			v->steps[v->nsteps++] = (NoticeStep){ROLE_WRITE, w->where, w->what};
-			v->steps[v->nsteps++] = (NoticeStep){ROLE_READ, r->where, r->what};
+			v->steps[v->nsteps++] = (NoticeStep){ROLE_WRITE, w->where, str_copy(keep, w->what)};
+			v->steps[v->nsteps++] = (NoticeStep){ROLE_READ, r->where, str_copy(keep, r->what)};
 			return;
 		}
 	}
 	for (uint32_t i = 0; i < cut->touches.n; i++)
 		if (cut->touches.v[i].write) { /* read by whoever gets what is returned */
-			v->steps[v->nsteps++] = (NoticeStep){ROLE_WRITE, cut->touches.v[i].where, cut->touches.v[i].what};
+			v->steps[v->nsteps++] = (NoticeStep){ROLE_WRITE, cut->touches.v[i].where, str_copy(keep, cut->touches.v[i].what)};
 			return;
 		}
 }
@@ -182,24 +187,39 @@ static Str unknown_why(const RunResult *ref, const RunResult *with)
 	return S("a branch on a value decides");
 }
 
+/* Compares a run with the cut to one without. What the former made is dropped again, terms too: there is one for each
+ * boundary, and nothing of it is needed but the answer. */
 static Difference ask(Judge *j, Path *p, SimCut cut, Assume assume, Verdict *v)
 {
 	Originals from = {0};
-	RunResult *ref = reference(j, p, assume, &from), *with = run(j, p, cut, assume, &from);
-	while (from.n < RUN_ORIGINALS && !ref->stopped) {
-		uint32_t other = first_other_pattern(ref, with, &from);
+	for (;;) {
+		const SimCut none = {.output = -1, .input = -1};
+		RunResult **kept = reference(p, assume, &from);
+		if (kept && !*kept)
+			*kept = run(j, p, none, assume, &from);
+		if (kept && (*kept)->stopped) {
+			if (!v->why.n)
+				v->why = str_copy(j->c->keep, (*kept)->why);
+			return DIFF_UNKNOWN;
+		}
+		ArenaMark mark = arena_mark(j->c->runs);
+		TermsMark terms = terms_mark(j->base.terms);
+		const RunResult *ref = kept ? *kept : run(j, p, none, assume, &from), *with = run(j, p, cut, assume, &from);
+		uint32_t other = from.n < RUN_ORIGINALS && !ref->stopped ? first_other_pattern(ref, with, &from) : UINT32_MAX;
+		Difference d = DIFF_UNKNOWN;
+		if (other == UINT32_MAX) {
+			d = compare(j, ref, with);
+			if (d == DIFF_VALUE)
+				evidence(j->c->keep, with, v);
+			if (d == DIFF_UNKNOWN && !v->why.n)
+				v->why = str_copy(j->c->keep, unknown_why(ref, with));
+		}
+		terms_rewind(j->base.terms, terms);
+		arena_rewind(j->c->runs, mark);
 		if (other == UINT32_MAX)
-			break;
+			return d;
 		from.at[from.n++] = other;
-		ref = reference(j, p, assume, &from);
-		with = run(j, p, cut, assume, &from);
 	}
-	Difference d = compare(j, ref, with);
-	if (d == DIFF_VALUE)
-		evidence(with, v);
-	if (d == DIFF_UNKNOWN && !v->why.n)
-		v->why = unknown_why(ref, with);
-	return d;
 }
 
 static void judge(Judge *j, SimCut cut, Verdict *v)
@@ -228,7 +248,7 @@ static void judge(Judge *j, SimCut cut, Verdict *v)
 	else
 		v->observable = worse_than_no ? OBS_IDENTITY : OBS_NO;
 	if (v->observable == OBS_UNKNOWN && !v->why.n)
-		v->why = j->why.n ? j->why : j->hidden ? S("code that the dump does not show decides") : S("the frames in the dump do not tell");
+		v->why = j->why.n ? str_copy(j->c->keep, j->why) : j->hidden ? S("code that the dump does not show decides") : S("the frames in the dump do not tell");
 	if (v->observable == OBS_YES)
 		v->why = (Str){0};
 }
@@ -269,16 +289,6 @@ static void keep_flows(const Judge *j, GraphVerdicts *out)
 	}
 }
 
-/* Texts of verdicts must outlive the runs. */
-static void keep_texts(const VerdictCtx *c, Verdict *v, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		v[i].why = str_copy(c->keep, v[i].why);
-		for (uint32_t k = 0; k < v[i].nsteps; k++)
-			v[i].steps[k].what = str_copy(c->keep, v[i].steps[k].what);
-	}
-}
-
 static void dump_paths(const Judge *j)
 {
 	Buf *out = j->c->dump;
@@ -296,6 +306,9 @@ static void dump_paths(const Judge *j)
 			buf_printf(out, " %u", r->choices[k]);
 		buf_printf(out, "; observed %u%s%s%s " STR_FMT "\n", r->seen.n, r->hidden ? " hidden" : "", r->unsure ? " unsure" : "",
 		           r->stopped ? " stopped" : "", STR_ARG(r->why));
+		if (r->at_code && r->at < r->at_code->n)
+			buf_printf(out, "  at line %u, offset %u: " STR_FMT " " STR_FMT "\n", r->at_code->ins[r->at].line, r->at_code->ins[r->at].offset,
+			           STR_ARG(r->at_code->ins[r->at].row->name), STR_ARG(r->at_code->ins[r->at].repr));
 	}
 	if (!j->npaths)
 		buf_printf(out, "no path: " STR_FMT "\n", STR_ARG(j->why));
@@ -308,6 +321,24 @@ static void dump_verdict(const Judge *j, const Graph *g, const char *side, uint3
 		           STR_ARG(observable_name(v->observable)), STR_ARG(v->why));
 }
 
+static bool is_of(const Graph *g, FileId file, Sym process)
+{
+	return g->file.i == file.i && sym_eq(g->process, process);
+}
+
+static uint64_t steps_of_process(const Program *p, FileId file, Sym process)
+{
+	uint64_t size = 0;
+	for (uint32_t i = 1; i < p->graphs.n; i++)
+		size += is_of(p->graphs.v[i], file, process) ? p->graphs.v[i]->nodes.n : 0;
+	for (uint32_t i = 0; i < p->frames.n; i++) {
+		const Frame *f = &p->frames.v[i];
+		if (f->code && f->dump.i == file.i && sym_eq(f->process, process))
+			size += f->code->n;
+	}
+	return STEPS + STEPS_EACH * size;
+}
+
 static void judge_process(const VerdictCtx *c, FileId file, Sym process, GraphVerdicts *out)
 {
 	const Program *p = c->p;
@@ -315,8 +346,9 @@ static void judge_process(const VerdictCtx *c, FileId file, Sym process, GraphVe
 	j->c = c;
 	j->entries = entries_of(p, file, process, c->runs);
 	j->base = (Sim){.p = p, .t = c->t, .f = c->f, .shapes = c->shapes, .sem = c->sem, .types = c->types, .summaries = c->summaries,
-	                .names = c->names, .a = c->a, .scratch = c->scratch, .inner = c->inner, .max_steps = c->max_steps};
-	j->base.terms = terms_new(c->runs, c->names, MAX_TERMS);
+	                .names = c->names, .a = c->a, .scratch = c->scratch, .inner = c->inner};
+	j->steps_left = steps_of_process(p, file, process);
+	j->base.terms = terms_new(c->terms, c->names, MAX_TERMS);
 	if (j->entries.v.n)
 		find_paths(j);
 	keep_flows(j, out);
@@ -324,7 +356,7 @@ static void judge_process(const VerdictCtx *c, FileId file, Sym process, GraphVe
 		dump_paths(j);
 	for (uint32_t i = 1; i < p->graphs.n && j->npaths; i++) {
 		const Graph *g = p->graphs.v[i];
-		if (g->file.i != file.i || !sym_eq(g->process, process) || g->stage != STAGE_DYNAMO || g->printing_of.i || g->superseded ||
+		if (!is_of(g, file, process) || g->stage != STAGE_DYNAMO || g->printing_of.i || g->superseded ||
 		    g->parent.i || !c->summaries[i])
 			continue;
 		judge_graph(j, g, &out[i]);
@@ -332,10 +364,9 @@ static void judge_process(const VerdictCtx *c, FileId file, Sym process, GraphVe
 			dump_verdict(j, g, "output", k, &out[i].outputs[k]);
 		for (uint32_t k = 0; c->dump && k < g->inputs.n; k++)
 			dump_verdict(j, g, "input", k, &out[i].inputs[k]);
-		keep_texts(c, out[i].outputs, g->outputs.n);
-		keep_texts(c, out[i].inputs, g->inputs.n);
 	}
 	arena_free(c->runs);
+	arena_free(c->terms);
 }
 
 GraphVerdicts *verdict_program(const VerdictCtx *c)

@@ -56,10 +56,8 @@ typedef struct VerdictCtx {
 	const Summary *const *summaries;
 	Names *names;
 	Arena *keep;
-	Arena *a, *scratch, *inner, *runs; /* working memory, empty before and after */
-	uint64_t max_steps;   /* instructions and nodes of one run */
-	Buf *dump;            /* NULL, or gets the text of --dump=verdict */
-	uint64_t *steps_left; /* of all runs together: beyond it boundaries stay unknown, and say so */
+	Arena *a, *scratch, *inner, *terms, *runs; /* working memory, empty before and after */
+	Buf *dump; /* NULL, or gets the text of --dump=verdict */
 } VerdictCtx;
 
 /* Verdicts of all graphs that frames call, indexed by GraphId. */
