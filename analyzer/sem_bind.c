@@ -170,11 +170,17 @@ static void add_more(Sem *s, const Arg *a, Sym key)
 	s->more_key[s->nmore++] = key;
 }
 
+/* x[None] is an index, not the absence of one. */
+static bool takes_none(const Sem *s, const SemParam *p)
+{
+	return p->role == SROLE_INDEX && (s->cls == SEM_INDEX || s->cls == SEM_SETITEM);
+}
+
 static void bind_one(Sem *s, const SemParam *p, const Arg *a)
 {
 	if (p->role == SROLE_MORE)
 		add_more(s, a, p->keyword);
-	else if (p->role != SROLE_NONE && a->kind != AR_NONE)
+	else if (p->role != SROLE_NONE && (a->kind != AR_NONE || takes_none(s, p)))
 		s->arg[p->role] = a;
 }
 
@@ -262,15 +268,16 @@ static void bind_rows(Sem *s)
 {
 	const Arg *v = node_args(s->g, s->n);
 	const SemTable *t = s->c->table;
-	for (const SemRow *r = s->row; r; r = r->next ? &t->rows.v[r->next] : NULL)
+	SemClass without = s->cls;
+	for (const SemRow *r = s->row; r; r = r->next ? &t->rows.v[r->next] : NULL) {
+		s->cls = (SemClass)r->cls; /* says what None is to a parameter */
 		if (bind_row(s, r, v)) {
 			s->row = r;
-			s->cls = (SemClass)r->cls;
 			s->op = r->op;
 			return;
 		}
-	if (s->row)
-		s->cls = SEM_OPAQUE;
+	}
+	s->cls = s->row ? SEM_OPAQUE : without;
 	s->row = NULL;
 	bind_all(s, v);
 }

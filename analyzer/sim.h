@@ -248,6 +248,8 @@ void sim_write_whole(Sim *s, Ref tensor, TermId term);
 Ref sim_view(Sim *s, Ref base, TypeId type, const uint32_t *map, uint64_t way);
 /* A view whose elements are those of the store given. */
 Ref sim_view_of_store(Sim *s, Ref base, TypeId type, const uint32_t *idx, uint32_t n);
+/* A number under the symbols of the graph that runs; false when one is unknown. */
+bool sim_expr(Sim *s, ExprId e, int64_t *out);
 /* Concrete sizes under the symbols of the graph that runs; false when one is unknown or there are too many. */
 bool sim_sizes(Sim *s, TypeId type, int64_t *size, int64_t *stride, bool *strided, uint32_t *ndim);
 static inline SimTensor *sim_tensor_of(Sim *s, Ref r) { return &s->tensors.v[sim_obj(s, r)->tensor]; }

@@ -372,7 +372,7 @@ static Ref number_result(GraphRun *r)
 	int64_t value;
 	const Type *t = type_get(s->t, r->nt->v[r->node.i]);
 	TypeId id = r->nt->v[r->node.i];
-	if (id.i && t->kind == TK_SYM && t->sym.i && expr_value(s->t, t->sym, &value))
+	if (id.i && t->kind == TK_SYM && sim_expr(s, t->sym, &value))
 		return sim_int(s, value);
 	Str target = target_of(r, n);
 	if ((str_eq(target, S("item")) || str_has(target, S("_local_scalar_dense"))) && n->nargs && node_args(r->g, n)->kind == AR_NODE &&

@@ -12,6 +12,11 @@ static bool symbol_value(void *ctx, Str name, int64_t *out)
 	return v != 0;
 }
 
+bool sim_expr(Sim *s, ExprId e, int64_t *out)
+{
+	return e.i && expr_eval(s->t, e, symbol_value, s, out);
+}
+
 bool sim_sizes(Sim *s, TypeId id, int64_t *size, int64_t *stride, bool *strided, uint32_t *ndim)
 {
 	const Type *t = type_get(s->t, id);
