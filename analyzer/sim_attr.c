@@ -264,6 +264,8 @@ static Ref object_attr(Sim *s, Machine *m, Ref o, Sym name)
 Ref host_get_attr(Sim *s, Machine *m, Ref o, Sym name)
 {
 	Str attr = sym_str(s->names, name);
+	if (str_eq(attr, S("__mro__")))
+		return sim_name(s, name);
 	switch (host_kind(s, o)) {
 	case HK_NAME: return name_attr(s, m, o, name);
 	case HK_TENSOR: return tensor_attr(s, m, o, name);

@@ -383,6 +383,9 @@ Ref host_get_item(Sim *s, Machine *m, Ref o, Ref key)
 	case HK_NAME:
 		if (is_builtins(host_name(s, o)) && host_text(s, key, &text))
 			return sim_name(s, host_sym(s, text));
+		/* type(x).__mro__[k].clear(x): Dynamo replays so what was done to the dict that x is too */
+		if (str_eq(host_name(s, o), S("__mro__")))
+			return sim_name(s, host_sym(s, S("dict")));
 		if (host_is_module(host_name(s, o)) || host_kind(s, key) == HK_NAME)
 			return o; /* list[int], Callable[...]: types */
 		host_promote(s, o);
