@@ -340,8 +340,8 @@ static void unpack(Sim *s, Machine *m, Ref seq, uint32_t n, int32_t after, Ref *
 			out[i] = host_get_item(s, m, seq, sim_int(s, i));
 		return;
 	}
-	if (v.v.n < fixed || (after < 0 && v.v.n != n)) {
-		host_raise(s, m, S("ValueError"));
+	if (v.v.n < fixed || (after < 0 && v.v.n != n)) { /* programs that were captured do not fail here */
+		machine_give_up(m, S("a call has returned another number of values than are unpacked"));
 		return;
 	}
 	uint32_t before = after < 0 ? n : n - 1 - (uint32_t)after, rest = v.v.n - fixed;

@@ -75,6 +75,11 @@ typedef struct Activation {
 	uint32_t nloops;
 } Activation;
 
+/* A call, and the record that it ran. */
+typedef struct Binding {
+	uint32_t caller, at, callee;
+} Binding;
+
 typedef struct Run {
 	Sim s;
 	const RunPlan *plan;
@@ -83,6 +88,7 @@ typedef struct Run {
 	uint8_t *bound;     /* by entry */
 	uint64_t *sig;      /* by entry: signature of the arguments it was compiled for */
 	VEC(Activation *) stack;
+	VEC(Binding) bindings;
 	uint32_t activations;
 	uint32_t choice;
 	Map params;         /* self objects by function name */
@@ -250,6 +256,31 @@ static bool is_running(const ProgramRun *r, uint32_t entry)
 	return false;
 }
 
+static bool same_function(const Entry *a, const Entry *b)
+{
+	return sym_eq(a->name, b->name) && sym_eq(a->file, b->file) && a->first_line == b->first_line;
+}
+
+/* What a call has led to before leads to it again when the arguments are alike; else to a record of the same function
+ * that has not run yet. */
+static uint32_t bind_again(const ProgramRun *r, const Activation *from, uint64_t sig, const uint8_t *fits)
+{
+	uint32_t last = UINT32_MAX;
+	for (uint32_t k = r->bindings.n; k-- > 0;) {
+		const Binding *b = &r->bindings.v[k];
+		if (b->caller != from->entry || b->at != from->m.at || !fits[b->callee])
+			continue;
+		if (r->sig[b->callee] == sig)
+			return b->callee;
+		if (last == UINT32_MAX)
+			last = b->callee;
+	}
+	for (uint32_t i = 0; last != UINT32_MAX && i < r->plan->entries->v.n; i++)
+		if (!r->bound[i] && fits[i] && same_function(entry_at(r, i), entry_at(r, last)))
+			return i;
+	return last;
+}
+
 /* The record that a call runs: the next one that has not run yet, when it fits; else one that ran with arguments alike. */
 static bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, uint64_t sig, uint32_t *out)
 {
@@ -268,6 +299,8 @@ static bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, u
 	}
 	if (best == UINT32_MAX && next < n && fits[next])
 		best = next;
+	if (best == UINT32_MAX)
+		best = bind_again(r, from, sig, fits);
 	for (uint32_t i = 0; i < n && best == UINT32_MAX; i++)
 		if (r->bound[i] && r->sig[i] == sig && fits[i])
 			best = i;
@@ -280,6 +313,7 @@ static bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, u
 	if (best == UINT32_MAX)
 		return false;
 	*out = best;
+	VEC_PUSH(r->s.a, &r->bindings, ((Binding){from->entry, from->m.at, best}));
 	return true;
 }
 
