@@ -189,7 +189,7 @@ static Str unknown_why(const RunResult *ref, const RunResult *with)
 
 /* Compares a run with the cut to one without. What the former made is dropped again, terms too: there is one for each
  * boundary, and nothing of it is needed but the answer. */
-static Difference ask(Judge *j, Path *p, SimCut cut, Assume assume, Verdict *v)
+static Difference ask(Judge *j, Path *p, SimCut cut, Assume assume, Verdict *v, bool *hidden)
 {
 	Originals from = {0};
 	for (;;) {
@@ -209,6 +209,7 @@ static Difference ask(Judge *j, Path *p, SimCut cut, Assume assume, Verdict *v)
 		Difference d = DIFF_UNKNOWN;
 		if (other == UINT32_MAX) {
 			d = compare(j, ref, with);
+			*hidden |= ref->hidden || with->hidden;
 			if (d == DIFF_VALUE)
 				evidence(j->c->keep, with, v);
 			if (d == DIFF_UNKNOWN && !v->why.n)
@@ -225,10 +226,10 @@ static Difference ask(Judge *j, Path *p, SimCut cut, Assume assume, Verdict *v)
 static void judge(Judge *j, SimCut cut, Verdict *v)
 {
 	bool yes = true, worse_than_no = false, unknown = false, asked = false;
-	Assume last = j->hidden ? ASSUME_N : (Assume)(ASSUME_NOTHING + 1);
+	bool hidden = j->hidden; /* original code also calls what was inlined, and stands in no frame */
 	for (uint32_t i = 0; i < j->npaths; i++) {
-		for (Assume a = ASSUME_NOTHING; a < last; a = (Assume)(a + 1)) {
-			Difference d = ask(j, &j->paths[i], cut, a, v);
+		for (Assume a = ASSUME_NOTHING; a == ASSUME_NOTHING || (hidden && a < ASSUME_N); a = (Assume)(a + 1)) {
+			Difference d = ask(j, &j->paths[i], cut, a, v, &hidden);
 			if (d == DIFF_NOT_ASKED)
 				break;
 			asked = true;
@@ -248,7 +249,7 @@ static void judge(Judge *j, SimCut cut, Verdict *v)
 	else
 		v->observable = worse_than_no ? OBS_IDENTITY : OBS_NO;
 	if (v->observable == OBS_UNKNOWN && !v->why.n)
-		v->why = j->why.n ? str_copy(j->c->keep, j->why) : j->hidden ? S("code that the dump does not show decides") : S("the frames in the dump do not tell");
+		v->why = j->why.n ? str_copy(j->c->keep, j->why) : hidden ? S("code that the dump does not show decides") : S("the frames in the dump do not tell");
 	if (v->observable == OBS_YES)
 		v->why = (Str){0};
 }

@@ -92,7 +92,7 @@ static void moves(void **state)
 	     "x1 x2 x4 x5", 0, 0},
 		{"operator getitem(x, (Ellipsis, 0))", "2", "x0 x3", 0, 0},
 		{"operator getitem(l, (None, slice(None, None, 2)))", "1, 2", "l0 l2", 0, 0},
-		{"operator getitem(l, None)", "1, 3", "l0 l1 l2", 0, 0},
+		{"operator getitem(l, None)", "1, 4", "l0 l1 l2 l3", 0, 0},
 		{"operator getitem(l, i)", "2", "l2 l0", 0, 0},
 		{"operator getitem(x, (slice(None, None, None), i))", "2, 2", "x2 x0 x5 x3", 0, 0},
 		{"operator getitem(l, [0, 3])", "2", "l0 l3", 0, 0},
