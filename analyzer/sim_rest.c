@@ -224,6 +224,18 @@ bool code_rest(const Code *c, uint32_t offset, Arena *a, CodeRest *out)
 	return true;
 }
 
+uint32_t code_parameters(const Code *c, Arena *scratch)
+{
+	CodeRest all;
+	uint32_t n = 0;
+	ArenaMark mark = arena_mark(scratch);
+	if (c->n && code_rest(c, c->ins[0].offset, scratch, &all))
+		for (uint32_t i = 0; i < all.nlive; i++)
+			n = c->vars[all.live[i]].index >= n ? c->vars[all.live[i]].index + 1 : n;
+	arena_rewind(scratch, mark);
+	return n;
+}
+
 static bool is_empty_list(Sim *s, Ref r)
 {
 	const HeapObj *o = sim_obj(s, r);

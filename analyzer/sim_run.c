@@ -57,6 +57,7 @@ Entries entries_of(const Program *p, FileId file, Sym process, Arena *a)
 		} else if (!x->original) {
 			x->original = f->code;
 			x->original_frame = i + 1;
+			x->parameters = x->resume ? code_parameters(f->code, a) : 0;
 		}
 	}
 	return e;
@@ -297,6 +298,8 @@ static bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, u
 			if (entry_at(r, i)->original_frame == c->frame || entry_at(r, i)->modified_frame == c->frame)
 				best = i;
 	}
+	for (uint32_t i = 0; c->resume && i < n; i++) /* of an arm that begins next to another one */
+		fits[i] &= entry_at(r, i)->parameters <= c->nargs;
 	if (best == UINT32_MAX && next < n && fits[next])
 		best = next;
 	if (best == UINT32_MAX)
