@@ -87,6 +87,7 @@ typedef struct Run {
 	RunResult *out;
 	Arena *keep;
 	uint8_t *bound;     /* by entry */
+	uint32_t last_bound;
 	uint64_t *sig;      /* by entry: signature of the arguments it was compiled for */
 	VEC(Activation *) stack;
 	VEC(Binding) bindings;
@@ -394,6 +395,7 @@ static void call_frame(ProgramRun *r)
 	if (!r->bound[entry]) {
 		r->bound[entry] = 1;
 		r->sig[entry] = sig;
+		r->last_bound = entry > r->last_bound ? entry : r->last_bound;
 	}
 	Activation *a = enter(r, entry, c.args, positional, c.fn);
 	if (!a)
@@ -682,6 +684,12 @@ static void run_all(ProgramRun *r)
 			if (!r->plan->noriginal) /* original code runs to its end without them */
 				sim_unsure(s, S("a resume function that nothing in the dump calls"));
 			r->bound[i] = 1;
+			continue;
+		}
+		/* Entries stand in the order in which they first ran: one that no call led to, before one that ran within a call
+		 * that came earlier, was called by something that is not shown (a hook). */
+		if (i < r->last_bound) {
+			sim_unsure(s, S("a function of the program that code which is not shown calls"));
 			continue;
 		}
 		outermost(r, i, call++, &w);
