@@ -52,6 +52,7 @@ typedef struct HeapObj {
 	bool root;        /* existed before the run: argument, module, global: observed at the end */
 	bool opened;      /* an unknown list or dict: its items are not all known */
 	bool escaped;     /* hidden code has seen it and may have kept it */
+	bool bare;        /* HK_OBJECT made by __new__: no constructor ran, its attributes are those set since */
 	Sym name;
 	Str repr;
 	TermId term;
@@ -246,6 +247,10 @@ void sim_write_whole(Sim *s, Ref tensor, TermId term);
 /* A view: element k is element map[k] of base, sizes of `type`; map NULL: not known which (large, or not understood):
  * then `way` names how it was made. */
 Ref sim_view(Sim *s, Ref base, TypeId type, const uint32_t *map, uint64_t way);
+/* A view of a large tensor whose place in the storage is known. */
+Ref sim_view_placed(Sim *s, Ref base, TypeId type, const int64_t *size, const int64_t *stride, uint32_t ndim, int64_t offset);
+/* Writes one term over a part of a large tensor. */
+void sim_write_part(Sim *s, Ref tensor, const int64_t *size, const int64_t *stride, uint32_t ndim, int64_t offset, TermId term);
 /* A view whose elements are those of the store given. */
 Ref sim_view_of_store(Sim *s, Ref base, TypeId type, const uint32_t *idx, uint32_t n);
 /* A number under the symbols of the graph that runs; false when one is unknown. */

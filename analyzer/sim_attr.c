@@ -355,7 +355,7 @@ void host_set_attr(Sim *s, Machine *m, Ref o, Sym name, Ref v)
 	case HK_FUNCTION:
 	case HK_EXCEPTION:
 		/* Which of what its constructor got stood there is not known, and would be seen no more. */
-		if (sim_obj(s, o)->kind == HK_OBJECT && sim_obj(s, o)->items.n && !host_find_attr(s, o, name))
+		if (sim_obj(s, o)->kind == HK_OBJECT && sim_obj(s, o)->items.n && !sim_obj(s, o)->bare && !host_find_attr(s, o, name))
 			sim_unsure(s, S("an attribute of an object whose constructor is not shown"));
 		sim_set_attr(s, o, name, v); return;
 	default: break;

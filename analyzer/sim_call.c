@@ -284,8 +284,11 @@ static Ref object_dunder(HostCall *c, Ref self, Str method, bool *known)
 		return host_length(s, c->m, self);
 	if (str_eq(method, S("__iter__")) && c->n == 0)
 		return host_iter(s, c->m, self);
-	if (str_eq(method, S("__new__")) && c->npos)
-		return make_object(c, sim_obj(s, c->args[0])->name, 1);
+	if (str_eq(method, S("__new__")) && c->npos) {
+		Ref r = make_object(c, sim_obj(s, c->args[0])->name, 1);
+		sim_obj(s, r)->bare = true;
+		return r;
+	}
 	if (str_eq(method, S("_make")) && c->n == 1 && host_kind(s, self) == HK_NAME) { /* of named tuples */
 		RefList v = {.a = s->scratch};
 		HostCall all = *c;
