@@ -9,6 +9,7 @@ typedef struct Flow {
 	uint32_t *depth;   /* of the stack before an instruction; INS_NONE: not reached */
 	uint8_t *reads;    /* by instruction and variable: read before it is written, from there on */
 	uint32_t *todo, n;
+	bool bound;        /* loads of what may have no value are no reads */
 } Flow;
 
 static bool ends(const Ins *in)
@@ -60,6 +61,12 @@ static void find_depths(Flow *f)
 	}
 }
 
+/* A load that does not ask for a value (of a comprehension's variable), or that checks for one. */
+static bool may_be_unbound(const Ins *in)
+{
+	return in->row->act == ACT_LOAD && (str_eq(in->row->name, S("LOAD_FAST_AND_CLEAR")) || str_eq(in->row->name, S("LOAD_FAST_CHECK")));
+}
+
 static bool reads_var(const Ins *in, uint32_t k)
 {
 	switch ((Act)in->row->act) {
@@ -90,7 +97,7 @@ static bool pass(Flow *f, uint32_t i, const uint32_t *handler)
 	for (uint32_t k = 0; k < c->nvars; k++) {
 		bool behind = !ends(in) && i + 1 < c->n && f->reads[((size_t)i + 1) * c->nvars + k];
 		behind |= in->target != INS_NONE && in->target < c->n && f->reads[(size_t)in->target * c->nvars + k];
-		bool any = reads_var(in, k) || (behind && !writes_var(in, k));
+		bool any = (reads_var(in, k) && !(f->bound && may_be_unbound(in))) || (behind && !writes_var(in, k));
 		any |= handler[i] != INS_NONE && f->reads[(size_t)handler[i] * c->nvars + k];
 		changed |= any && !now[k];
 		now[k] |= any;
@@ -195,7 +202,8 @@ static bool in_block(const Code *c, uint32_t at)
 	return false;
 }
 
-bool code_rest(const Code *c, uint32_t offset, Arena *a, CodeRest *out)
+/* bound: only variables that surely have a value there. */
+static bool rest_of(const Code *c, uint32_t offset, bool bound, Arena *a, CodeRest *out)
 {
 	uint32_t at = 0;
 	*out = (CodeRest){0};
@@ -203,7 +211,7 @@ bool code_rest(const Code *c, uint32_t offset, Arena *a, CodeRest *out)
 		at++;
 	if (at == c->n || c->incomplete || c->truncated || in_block(c, at) || (uint64_t)c->n * (c->nvars + 1) > REST_WORK_MOST)
 		return false;
-	Flow f = {.c = c, .a = a};
+	Flow f = {.c = c, .a = a, .bound = bound};
 	f.depth = NEW_N(a, uint32_t, c->n + 1);
 	f.reads = NEW_N(a, uint8_t, (size_t)(c->n + 1) * (c->nvars + 1));
 	f.todo = NEW_N(a, uint32_t, (size_t)c->n * 2 + 2);
@@ -224,12 +232,17 @@ bool code_rest(const Code *c, uint32_t offset, Arena *a, CodeRest *out)
 	return true;
 }
 
+bool code_rest(const Code *c, uint32_t offset, Arena *a, CodeRest *out)
+{
+	return rest_of(c, offset, false, a, out);
+}
+
 uint32_t code_parameters(const Code *c, Arena *scratch)
 {
 	CodeRest all;
 	uint32_t n = 0;
 	ArenaMark mark = arena_mark(scratch);
-	if (c->n && code_rest(c, c->ins[0].offset, scratch, &all))
+	if (c->n && rest_of(c, c->ins[0].offset, true, scratch, &all))
 		for (uint32_t i = 0; i < all.nlive; i++)
 			n = c->vars[all.live[i]].index >= n ? c->vars[all.live[i]].index + 1 : n;
 	arena_rewind(scratch, mark);
