@@ -410,7 +410,11 @@ static Ref call_unknown(HostCall *c)
 		all[c->n + 1] = f.a;
 		if (frames_named(s, host_sym(s, S("forward"))) > 1)
 			return call_object(c);
-		return host_hidden(s, c->name, all, c->n + 2);
+		/* A part of its owner, more likely than a method: it may share what the owner holds, but does not know it. */
+		bool escaped = sim_obj(s, f.a)->escaped;
+		r = host_hidden(s, c->name, all, c->n + 2);
+		sim_obj(s, f.a)->escaped = escaped;
+		return r;
 	}
 	if (host_has_frame(s, f.name))
 		return call_frame(c, f.name, 0, 0, false);
