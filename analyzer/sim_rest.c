@@ -9,7 +9,6 @@ typedef struct Flow {
 	uint32_t *depth;   /* of the stack before an instruction; INS_NONE: not reached */
 	uint8_t *reads;    /* by instruction and variable: read before it is written, from there on */
 	uint32_t *todo, n;
-	bool bound;        /* loads of what may have no value are no reads */
 } Flow;
 
 static bool ends(const Ins *in)
@@ -97,7 +96,7 @@ static bool pass(Flow *f, uint32_t i, const uint32_t *handler)
 	for (uint32_t k = 0; k < c->nvars; k++) {
 		bool behind = !ends(in) && i + 1 < c->n && f->reads[((size_t)i + 1) * c->nvars + k];
 		behind |= in->target != INS_NONE && in->target < c->n && f->reads[(size_t)in->target * c->nvars + k];
-		bool any = (reads_var(in, k) && !(f->bound && may_be_unbound(in))) || (behind && !writes_var(in, k));
+		bool any = reads_var(in, k) || (behind && !writes_var(in, k));
 		any |= handler[i] != INS_NONE && f->reads[(size_t)handler[i] * c->nvars + k];
 		changed |= any && !now[k];
 		now[k] |= any;
@@ -202,8 +201,7 @@ static bool in_block(const Code *c, uint32_t at)
 	return false;
 }
 
-/* bound: only variables that surely have a value there. */
-static bool rest_of(const Code *c, uint32_t offset, bool bound, Arena *a, CodeRest *out)
+bool code_rest(const Code *c, uint32_t offset, Arena *a, CodeRest *out)
 {
 	uint32_t at = 0;
 	*out = (CodeRest){0};
@@ -211,7 +209,7 @@ static bool rest_of(const Code *c, uint32_t offset, bool bound, Arena *a, CodeRe
 		at++;
 	if (at == c->n || c->incomplete || c->truncated || in_block(c, at) || (uint64_t)c->n * (c->nvars + 1) > REST_WORK_MOST)
 		return false;
-	Flow f = {.c = c, .a = a, .bound = bound};
+	Flow f = {.c = c, .a = a};
 	f.depth = NEW_N(a, uint32_t, c->n + 1);
 	f.reads = NEW_N(a, uint8_t, (size_t)(c->n + 1) * (c->nvars + 1));
 	f.todo = NEW_N(a, uint32_t, (size_t)c->n * 2 + 2);
@@ -232,19 +230,40 @@ static bool rest_of(const Code *c, uint32_t offset, bool bound, Arena *a, CodeRe
 	return true;
 }
 
-bool code_rest(const Code *c, uint32_t offset, Arena *a, CodeRest *out)
+/* On every way on, along which nothing is raised: a variable that a loop or an arm binds may have no value before. */
+static bool surely_reads(const Code *c, const uint8_t *reads, uint32_t i, uint32_t k)
 {
-	return rest_of(c, offset, false, a, out);
+	const Ins *in = &c->ins[i];
+	if (reads_var(in, k))
+		return !may_be_unbound(in);
+	if (writes_var(in, k) || (ends(in) && in->target == INS_NONE))
+		return false;
+	bool on = ends(in) || (i + 1 < c->n && reads[((size_t)i + 1) * c->nvars + k]);
+	return on && (in->target == INS_NONE || (in->target < c->n && reads[(size_t)in->target * c->nvars + k]));
 }
 
 uint32_t code_parameters(const Code *c, Arena *scratch)
 {
-	CodeRest all;
-	uint32_t n = 0;
+	if (!c->n || c->incomplete || c->truncated || (uint64_t)c->n * (c->nvars + 1) > REST_WORK_MOST)
+		return 0;
 	ArenaMark mark = arena_mark(scratch);
-	if (c->n && rest_of(c, c->ins[0].offset, true, scratch, &all))
-		for (uint32_t i = 0; i < all.nlive; i++)
-			n = c->vars[all.live[i]].index >= n ? c->vars[all.live[i]].index + 1 : n;
+	uint8_t *reads = NEW_N(scratch, uint8_t, (size_t)(c->n + 1) * (c->nvars + 1));
+	memset(reads, 1, (size_t)c->n * c->nvars);
+	bool changed = true;
+	uint32_t round = 0, n = 0;
+	for (; changed && round < 16; round++) {
+		changed = false;
+		for (uint32_t i = c->n; i-- > 0;)
+			for (uint32_t k = 0; k < c->nvars; k++) {
+				uint8_t *now = &reads[(size_t)i * c->nvars + k];
+				bool sure = *now && surely_reads(c, reads, i, k);
+				changed |= *now && !sure;
+				*now = sure;
+			}
+	}
+	for (uint32_t k = 0; k < c->nvars && !changed; k++)
+		if (reads[k] && !c->vars[k].cell && !c->vars[k].free)
+			n = c->vars[k].index >= n ? c->vars[k].index + 1 : n;
 	arena_rewind(scratch, mark);
 	return n;
 }

@@ -19,8 +19,8 @@ typedef struct CodeRest {
 
 /* False: no instruction at that offset, or what stands on its stack or in its blocks cannot be told. */
 bool code_rest(const Code *c, uint32_t offset, Arena *a, CodeRest *out);
-/* How many arguments a frame has at least: one more than the greatest index among variables that it reads before it
- * writes them, cells aside; 0 none, or not known. */
+/* How many arguments a frame has at least: one more than the greatest index among variables that it reads, whatever way
+ * it takes, before it writes them, cells aside; 0 none, or not known. */
 uint32_t code_parameters(const Code *c, Arena *scratch);
 /* How many arguments stand before the values of the stack: two lists since PyTorch 2.9, else none. False: the call does
  * not fit the code. */

@@ -299,10 +299,7 @@ static bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, u
 			if (entry_at(r, i)->original_frame == c->frame || entry_at(r, i)->modified_frame == c->frame)
 				best = i;
 	}
-	bool enough = false; /* of an arm that begins next to another one; what a loop binds may count as a parameter */
-	for (uint32_t i = 0; c->resume && i < n; i++)
-		enough |= fits[i] && entry_at(r, i)->parameters <= c->nargs;
-	for (uint32_t i = 0; enough && i < n; i++)
+	for (uint32_t i = 0; c->resume && i < n; i++) /* of an arm that begins next to another one */
 		fits[i] &= entry_at(r, i)->parameters <= c->nargs;
 	if (best == UINT32_MAX && next < n && fits[next])
 		best = next;
