@@ -43,6 +43,30 @@ bool sem_move(const SemCall *c, int member, const int64_t *size, uint32_t ndim, 
 	return ok;
 }
 
+bool sem_strided_view(const SemCall *c, int member, const int64_t *size, uint32_t ndim,
+                      const SemTensor *base, SemTensor *out)
+{
+	Sem s;
+	Walk w;
+	SemTensor x = *base;
+	ArenaMark m = arena_mark(c->scratch);
+	if (ndim > SEM_MAX_DIMS)
+		return false;
+	sem_bind(&s, c, member, size, ndim, 0);
+	x.in_memory = true;
+	bool index = s.cls == SEM_INDEX || s.cls == SEM_SETITEM;
+	bool ok = index ? sem_index_walk(&s, &x, &w) : sem_is_move(s.cls) && sem_view(&s, s.cls, &x, &w);
+	for (uint32_t d = 0; ok && d < w.n; d++)
+		ok = w.step[d] >= 0;
+	arena_rewind(c->scratch, m);
+	if (!ok)
+		return false;
+	*out = (SemTensor){.ndim = w.n, .dtype = base->dtype, .has_stride = true, .offset = w.at};
+	memcpy(out->size, w.size, w.n * sizeof *w.size);
+	memcpy(out->stride, w.step, w.n * sizeof *w.step);
+	return true;
+}
+
 bool sem_strided(const SemCall *c, int64_t *size, int64_t *stride, uint32_t *ndim, int64_t *offset,
                  bool *has_offset)
 {
@@ -104,4 +128,18 @@ bool sem_overwrites(const SemCall *c)
 	           s.cls == SEM_CONSTANT;
 	arena_rewind(c->scratch, m);
 	return all;
+}
+
+bool sem_fills(const SemCall *c, int member, TermId *number)
+{
+	Sem s;
+	const int64_t none = 0;
+	ArenaMark m = arena_mark(c->scratch);
+	sem_bind(&s, c, member, &none, 0, 1);
+	bool fills = s.cls == SEM_CONSTANT || s.cls == SEM_COPY || s.cls == SEM_SETITEM;
+	arena_rewind(c->scratch, m);
+	if (!fills)
+		return false;
+	sem_apply(c, member, &none, 0, 1, number);
+	return term_get(c->terms, *number)->kind == TERM_NUM;
 }

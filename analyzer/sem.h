@@ -24,6 +24,7 @@ typedef struct SemTensor {
 	bool has_stride;
 	int64_t stride[SEM_MAX_DIMS];
 	int64_t offset; /* of the tensor in its storage, in elements */
+	bool in_memory; /* walks over it are walks over its storage: for sem_strided_view */
 } SemTensor;
 
 typedef struct SemTable SemTable;
@@ -70,6 +71,11 @@ bool sem_move(const SemCall *c, int member, const int64_t *size, uint32_t ndim, 
 /* Sizes of the place that x[index] = v writes; false when the index is not known (a tensor, a mask). */
 bool sem_index_sizes(const SemCall *c, const Arg *base, const Arg *index, int64_t *size,
                      uint32_t *ndim);
+/* Where the elements lie that a view of `base`, or the place that x[...] = v writes in it, takes; base's sizes, strides and
+ * offset are known, it may have any number of elements. size: of the result, for what broadcasts. Fills sizes, strides and offset of
+ * *out. False when the place is not known or no strided one. */
+bool sem_strided_view(const SemCall *c, int member, const int64_t *size, uint32_t ndim,
+                      const SemTensor *base, SemTensor *out);
 /* as_strided: what it asks for, for a caller that knows the whole storage. offset: that of the operand when not given. */
 bool sem_strided(const SemCall *c, int64_t *size, int64_t *stride, uint32_t *ndim, int64_t *offset,
                  bool *has_offset);
@@ -87,5 +93,7 @@ TermId sem_item(const SemCall *c, const SemTensor *x);
 /* Does the in-place operator write every element that it is given, whatever was there before (fill_, zero_, copy_, normal_)?
  * Also of out= forms, for the tensor given as out. */
 bool sem_overwrites(const SemCall *c);
+/* Is every element of the result, or of what is written, one number that the dump prints (zeros, fill_)? */
+bool sem_fills(const SemCall *c, int member, TermId *number);
 
 #endif

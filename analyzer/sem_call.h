@@ -115,6 +115,7 @@ bool sem_view(Sem *s, SemClass cls, const SemTensor *x, Walk *w);
 /* map of s->numel indices into *source. */
 bool sem_map(Sem *s, const Arg **source, uint32_t *map);
 bool sem_index_map(Sem *s, const Arg **source, uint32_t *map);
+bool sem_index_walk(Sem *s, const SemTensor *x, Walk *w); /* x[...] by ints and slices alone */
 bool sem_einsum_map(Sem *s, const Arg **source, uint32_t *map);
 bool sem_strided_of(Sem *s, const SemTensor *x, Walk *w, bool *has_offset);
 

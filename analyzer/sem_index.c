@@ -212,7 +212,7 @@ static bool place_finish(Sem *s, Place *p)
 	return join_indices(s, p) && (p->masked || place_sizes(p));
 }
 
-static bool place_items(Sem *s, Place *p, const SemTensor *x, const Arg *v, uint32_t n,
+static bool place_begin(Sem *s, Place *p, const SemTensor *x, const Arg *v, uint32_t n,
                         bool none_is_whole)
 {
 	uint32_t taken = 0, ellipses = 0, k, d = 0;
@@ -230,7 +230,26 @@ static bool place_items(Sem *s, Place *p, const SemTensor *x, const Arg *v, uint
 		else if (!add_item(s, p, &d, &v[i], none_is_whole))
 			return false;
 	}
-	return place_finish(s, p);
+	return true;
+}
+
+static bool place_items(Sem *s, Place *p, const SemTensor *x, const Arg *v, uint32_t n,
+                        bool none_is_whole)
+{
+	return place_begin(s, p, x, v, n, none_is_whole) && place_finish(s, p);
+}
+
+bool sem_index_walk(Sem *s, const SemTensor *x, Walk *w)
+{
+	const Arg *index = s->arg[SROLE_INDEX];
+	Place p;
+	if (!index)
+		return false;
+	bool tuple = index->kind == AR_TUPLE;
+	if (!place_begin(s, &p, x, tuple ? arg_kids(s->g, index) : index, tuple ? index->n : 1, false))
+		return false;
+	*w = p.w;
+	return !p.nadv && !p.masked;
 }
 
 static bool place_index(Sem *s, Place *p, const SemTensor *x, const Arg *index)

@@ -289,7 +289,12 @@ Walk walk_of(const int64_t *size, uint32_t n)
 
 Walk walk_of_tensor(const SemTensor *x)
 {
-	return walk_of(x->size, x->ndim);
+	Walk w = walk_of(x->size, x->ndim);
+	if (x->in_memory) {
+		memcpy(w.step, x->stride, x->ndim * sizeof *w.step);
+		w.at = x->offset;
+	}
+	return w;
 }
 
 void walk_drop(Walk *w, uint32_t dim)

@@ -159,6 +159,7 @@ typedef struct SimCall {
 	const Sym *names;     /* of the last nnames arguments; NULL none */
 	uint32_t nnames;
 	bool resume;
+	bool guess;           /* a module: its forward may be code without a record, such as a library's */
 } SimCall;
 
 typedef struct Sim {

@@ -267,7 +267,10 @@ static Ref new_result(GraphRun *r, int member)
 		sem_apply(&c, member, size, ndim, (uint32_t)numel, e);
 		return sim_new_tensor(s, type, e, origin);
 	}
-	TermId whole = whole_term(r, member);
+	SemCall call = sem_call(r);
+	TermId whole;
+	if (!sem_fills(&call, member, &whole))
+		whole = whole_term(r, member);
 	Ref t = sim_new_tensor(s, type, &whole, origin);
 	s->stores.v[sim_tensor_of(s, t)->store].coarse = s->mixed;
 	return t;
@@ -322,6 +325,34 @@ static Ref strided_result(GraphRun *r, const SemCall *c, Ref base, TypeId type)
 	return sim_view_of_store(s, base, type, idx, (uint32_t)numel);
 }
 
+/* Where a view of a large tensor lies, or what x[...] = v writes in it: known only when the tensor's own place is. */
+static bool large_place(GraphRun *r, Ref base, int member, const int64_t *size, uint32_t ndim, SemTensor *out)
+{
+	const SimTensor b = *sim_tensor_of(r->s, base);
+	const int64_t most = (int64_t)1 << 30;
+	SemTensor x = {.ndim = b.ndim, .dtype = b.dtype, .has_stride = true, .offset = b.offset};
+	if (!b.placed || !b.sized || b.ndim > SEM_MAX_DIMS || b.offset < 0 || b.offset > most)
+		return false;
+	for (uint32_t d = 0; d < b.ndim; d++)
+		if (b.size[d] > most || b.stride[d] < 0 || b.stride[d] > most)
+			return false;
+	memcpy(x.size, b.size, b.ndim * sizeof *b.size);
+	memcpy(x.stride, b.stride, b.ndim * sizeof *b.stride);
+	SemCall c = sem_call(r);
+	return sem_strided_view(&c, member, size, ndim, &x, out);
+}
+
+static bool row_major(const SimTensor *t)
+{
+	int64_t step = 1;
+	for (uint32_t d = t->ndim; d-- > 0;) {
+		if (t->size[d] != 1 && t->stride[d] != step)
+			return false;
+		step *= t->size[d] < ((int64_t)1 << 30) && step < ((int64_t)1 << 30) ? t->size[d] : 0;
+	}
+	return true;
+}
+
 static Ref view_result(GraphRun *r, Ref base, int member)
 {
 	Sim *s = r->s;
@@ -344,10 +375,17 @@ static Ref view_result(GraphRun *r, Ref base, int member)
 	}
 	const Node *n = graph_node(r->g, r->node);
 	Str t = target_of(r, n);
+	SemTensor at;
+	bool sized = sim_sizes(s, type, size, stride, &strided, &ndim);
+	if (sized && !sim_tensor_of(s, base)->idx && large_place(r, base, member, size, ndim, &at) && at.ndim == ndim &&
+	    memcmp(at.size, size, ndim * sizeof *size) == 0)
+		return sim_view_placed(s, base, type, at.size, at.stride, at.ndim, at.offset);
 	/* detach, view over the whole, transposes keep the start; anything else is known by how it was made */
 	bool keeps_start = str_has(t, S("view")) || str_has(t, S("detach")) || str_has(t, S("transpose")) || str_has(t, S("permute")) ||
 	                   str_has(t, S("contiguous")) || str_has(t, S("reshape")) || str_eq(t, S("t")) || str_eq(t, S("T")) ||
 	                   str_has(t, S("squeeze")) || str_has(t, S("flatten")) || str_has(t, S("expand"));
+	/* sizes alone do not place it */
+	keeps_start &= sized && (strided || row_major(sim_tensor_of(s, base)));
 	uint64_t way = keeps_start ? 0 : mix(mix(hash_bytes(9, t.p, t.n), literal_hash(r)), (uint64_t)(member + 1)) | 1;
 	return sim_view(s, base, type, NULL, way);
 }
@@ -429,6 +467,9 @@ typedef struct PlannedWrite {
 	const TermId *terms; /* NULL: whole */
 	TermId whole;
 	bool metadata;
+	bool mixes;          /* what was there stays in elements that are not known */
+	bool part;           /* whole goes to this place only */
+	SemTensor at;
 } PlannedWrite;
 
 static const NodeWrite *writes_of(GraphRun *r, uint32_t *n)
@@ -471,7 +512,19 @@ static void plan_write(GraphRun *r, NodeId through, uint32_t k, PlannedWrite *w)
 	SemCall c = sem_call(r);
 	int64_t size[SIM_DIMS];
 	uint32_t ndim = 0;
+	if (!t.idx && is_setitem(r) && large_place(r, w->target, -1, NULL, 0, &w->at)) {
+		TermId args[16];
+		uint32_t nargs = 0;
+		w->part = true;
+		if (sem_fills(&c, -1, &w->whole))
+			return;
+		operand_terms(r, arg_ref(r, &node_args(r->g, n)[2]), args, &nargs, 16, 0);
+		w->whole = nargs == 1 ? args[0] : whole_term(r, -1);
+		return;
+	}
 	if (!t.idx) {
+		if (!is_setitem(r) && sem_fills(&c, -1, &w->whole))
+			return;
 		w->whole = whole_term(r, -1);
 		if (is_setitem(r)) { /* a part of it: written in the place that the index names */
 			const Arg *a = node_args(r->g, n);
@@ -479,6 +532,7 @@ static void plan_write(GraphRun *r, NodeId through, uint32_t k, PlannedWrite *w)
 			arg_text(r->p, r->g, &a[1], &b);
 			TermId old = sim_content(s, w->target);
 			w->whole = term_op(s->terms, sym_intern(s->names, S("put")), (TermId[]){old, w->whole}, 2, hash_bytes(4, b.p, b.n) | 1);
+			w->mixes = true;
 		}
 		return;
 	}
@@ -545,8 +599,12 @@ static void apply_write(GraphRun *r, const PlannedWrite *w)
 		resize_tensor(r, w->target);
 	else if (w->terms)
 		sim_write_elements(r->s, w->target, w->map, w->n, w->terms);
+	else if (w->part)
+		sim_write_part(r->s, w->target, w->at.size, w->at.stride, w->at.ndim, w->at.offset, w->whole);
 	else
 		sim_write_whole(r->s, w->target, w->whole);
+	if (w->mixes)
+		r->s->stores.v[sim_tensor_of(r->s, w->target)->store].coarse = true;
 }
 
 /* ---- nodes ---- */

@@ -184,6 +184,23 @@ Ref sim_view(Sim *s, Ref base, TypeId type, const uint32_t *map, uint64_t way)
 	return tensor_new(s, t);
 }
 
+Ref sim_view_placed(Sim *s, Ref base, TypeId type, const int64_t *size, const int64_t *stride, uint32_t ndim, int64_t offset)
+{
+	SimTensor b = *sim_tensor_of(s, base), t = {0};
+	const Type *ty = type_get(s->t, type);
+	t.dtype = ty->dtype == DT_NONE ? b.dtype : ty->dtype;
+	t.device = ty->device.i ? ty->device : b.device;
+	t.store = b.store;
+	t.needs_grad = b.needs_grad;
+	t.ndim = ndim;
+	t.sized = t.placed = true;
+	t.offset = offset;
+	memcpy(t.size, size, ndim * sizeof *size);
+	memcpy(t.stride, stride, ndim * sizeof *stride);
+	t.place = place_hash(&t);
+	return tensor_new(s, t);
+}
+
 Ref sim_view_of_store(Sim *s, Ref base, TypeId type, const uint32_t *idx, uint32_t n)
 {
 	SimTensor b = *sim_tensor_of(s, base), t = {0};
@@ -350,6 +367,12 @@ static TermId read_large(Sim *s, const SimTensor *t, bool *mixed)
 	if (!covered)
 		args[n++] = st->whole;
 	*mixed |= n > 1;
+	unsure |= n > MOST; /* older parts were not looked at */
+	bool number = n > 0 && term_get(s->terms, args[0])->kind == TERM_NUM;
+	for (uint32_t i = 1; i < n; i++)
+		number &= args[i].i == args[0].i;
+	if (number) /* the same everywhere */
+		return args[0];
 	TermId r = term_op(s->terms, sym_intern(s->names, S("part")), args, n, q.place | 1);
 	bool part_of_coarse = st->coarse && !is_whole(st, &q);
 	if (unsure || part_of_coarse) /* which elements differ is not known */
@@ -357,16 +380,18 @@ static TermId read_large(Sim *s, const SimTensor *t, bool *mixed)
 	return r;
 }
 
-void sim_write_whole(Sim *s, Ref r, TermId term)
+static void write_large(Sim *s, const SimTensor *t, TermId term)
 {
-	const SimTensor t = *sim_tensor_of(s, r);
-	SimStore *st = &s->stores.v[t.store];
-	SimPart p = part_of(&t, term);
+	SimStore *st = &s->stores.v[t->store];
+	SimPart p = part_of(t, term);
 	st->touched++;
+	for (uint32_t d = 0; t->sized && d < t->ndim; d++)
+		if (!t->size[d])
+			return;
 	if (st->e) { /* a large way of writing a small store: all its elements may be it */
 		for (uint32_t i = 0; i < st->n; i++)
-			st->e[i] = term_op(s->terms, sym_intern(s->names, S("part")), (TermId[]){term, st->e[i]}, 2, mix(t.place, i) | 1);
-		for (uint32_t i = 0; i < st->n && !reaches_all(st, &t); i++)
+			st->e[i] = term_op(s->terms, sym_intern(s->names, S("part")), (TermId[]){term, st->e[i]}, 2, mix(t->place, i) | 1);
+		for (uint32_t i = 0; i < st->n && !reaches_all(st, t); i++)
 			st->e[i] = perhaps(s, st->e[i]);
 		return;
 	}
@@ -383,6 +408,23 @@ void sim_write_whole(Sim *s, Ref r, TermId term)
 			break;
 		}
 	VEC_PUSH(s->a, &st->parts, p);
+}
+
+void sim_write_part(Sim *s, Ref r, const int64_t *size, const int64_t *stride, uint32_t ndim, int64_t offset, TermId term)
+{
+	SimTensor t = *sim_tensor_of(s, r);
+	t.ndim = ndim;
+	t.offset = offset;
+	memcpy(t.size, size, ndim * sizeof *size);
+	memcpy(t.stride, stride, ndim * sizeof *stride);
+	t.place = place_hash(&t);
+	write_large(s, &t, term);
+}
+
+void sim_write_whole(Sim *s, Ref r, TermId term)
+{
+	const SimTensor t = *sim_tensor_of(s, r);
+	write_large(s, &t, term);
 }
 
 /* ---- contents ---- */

@@ -51,7 +51,7 @@ struct Terms {
 	bool limit_hit;
 	Map arith, folds; /* Sym -> Arith, FoldClass */
 	Map ranges;       /* of term_ranges */
-	Sym where, neg;
+	Sym where, neg, perhaps;
 };
 
 static void name_ops(Terms *t)
@@ -90,6 +90,7 @@ Terms *terms_new(Arena *a, Names *names, uint32_t limit)
 	t->ranges = term_ranges(a, names);
 	t->where = sym_intern(names, S("where"));
 	t->neg = sym_intern(names, S("neg"));
+	t->perhaps = sym_intern(names, S("perhaps"));
 	return t;
 }
 
@@ -107,6 +108,29 @@ const TermId *term_args(const Terms *t, const Term *x)
 bool term_is_unsure(const Terms *t, TermId id)
 {
 	return term_get(t, id)->unsure;
+}
+
+static bool surely_differs(const Terms *t, TermId a, TermId b, uint32_t depth, uint32_t *left)
+{
+	const Term *x = term_get(t, a), *y = term_get(t, b);
+	if (a.i == b.i || !*left || depth > 200)
+		return false;
+	--*left;
+	if (!x->unsure && !y->unsure)
+		return true;
+	if (x->kind != TERM_OP || y->kind != TERM_OP || x->op.i != y->op.i || x->n != y->n || x->extra != y->extra ||
+	    x->op.i == t->perhaps.i)
+		return false;
+	for (uint32_t i = 0; i < x->n; i++)
+		if (surely_differs(t, term_args(t, x)[i], term_args(t, y)[i], depth + 1, left))
+			return true;
+	return false;
+}
+
+bool term_surely_differs(const Terms *t, TermId a, TermId b)
+{
+	uint32_t left = 20000;
+	return surely_differs(t, a, b, 0, &left);
 }
 
 bool terms_limit_hit(const Terms *t)

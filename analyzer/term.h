@@ -51,6 +51,9 @@ TermId term_op(Terms *t, Sym op, const TermId *args, uint32_t n, uint64_t extra)
 const Term *term_get(const Terms *t, TermId id);
 const TermId *term_args(const Terms *t, const Term *x);
 bool term_is_unsure(const Terms *t, TermId id);
+/* Do two values differ for certain, given that different sure terms do? Unsure ones do where operators alike get operands
+ * that differ for certain; what only `perhaps` depends on an operand proves nothing. */
+bool term_surely_differs(const Terms *t, TermId a, TermId b);
 bool terms_limit_hit(const Terms *t);
 /* Where a table stands; going back drops all terms made since. */
 typedef struct TermsMark {

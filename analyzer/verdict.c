@@ -107,10 +107,10 @@ static Difference compare(const Judge *j, const RunResult *a, const RunResult *b
 		if (x->tag != y->tag) {
 			value = true;
 		} else if (x->term.i != y->term.i) {
-			if (term_is_unsure(t, x->term) || term_is_unsure(t, y->term))
-				unsure = true;
-			else
+			if (term_surely_differs(t, x->term, y->term))
 				value = true;
+			else
+				unsure = true;
 		}
 		identity |= x->object != y->object || x->store != y->store;
 	}

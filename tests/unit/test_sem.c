@@ -920,6 +920,62 @@ static void empty_and_0d(void **state)
 	}
 }
 
+/* Views of a tensor that is too large for terms, by its strides: [1024, 512, 8] from offset 5. */
+static void places_of_large_views(void **state)
+{
+	World *w = *state;
+	static const struct {
+		const char *call, *want; /* sizes; strides; offset */
+	} cases[] = {
+		{"operator getitem(s, (slice(None, None, None), slice(None, 64, None)))", "1024 64 8; 4096 8 1; 5"},
+		{"operator getitem(s, (slice(10, 20, 2), 3))", "5 8; 8192 1; 40989"},
+		{"operator getitem(s, None)", "1 1024 512 8; 0 4096 8 1; 5"},
+		{"method transpose(s, 0, 1)", "512 1024 8; 8 4096 1; 5"},
+		{"method select(s, 1, -1)", "1024 8; 4096 1; 4093"},
+		{"method narrow(s, 0, 1000, 24)", "24 512 8; 4096 8 1; 4096005"},
+		{"operator setitem(s, slice(0, 2, None), 0)", "2 512 8; 4096 8 1; 5"},
+		{"operator getitem(s, [0, 2])", ""}, /* a copy */
+		{"method softmax(s, 0)", ""}};
+	const SemTensor base = {.ndim = 3, .dtype = DT_F32, .size = {1024, 512, 8}, .has_stride = true, .stride = {4096, 8, 1}, .offset = 5};
+	for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		SemTensor at;
+		Buf b = {.a = &w->a};
+		world_reset(w);
+		inputs_read(w, "s: f32[2, 2, 2]");
+		call_read(w, cases[i].call);
+		if (sem_strided_view(&w->c, -1, NULL, 0, &base, &at)) {
+			for (uint32_t d = 0; d < at.ndim; d++)
+				buf_printf(&b, "%s%lld", d ? " " : "", (long long)at.size[d]);
+			buf_printf(&b, ";");
+			for (uint32_t d = 0; d < at.ndim; d++)
+				buf_printf(&b, " %lld", (long long)at.stride[d]);
+			buf_printf(&b, "; %lld", (long long)at.offset);
+		}
+		if (!str_eq(buf_str(&b), str_from_c(cases[i].want)))
+			fail_msg("%s: got '" STR_FMT "'", cases[i].call, STR_ARG(buf_str(&b)));
+	}
+}
+
+static void one_number_everywhere(void **state)
+{
+	World *w = *state;
+	static const struct {
+		const char *call;
+		bool fills;
+		double number;
+	} cases[] = {{"function torch.zeros(3)", true, 0}, {"function torch.full((2,), 7)", true, 7}, {"method fill_(s, 2)", true, 2}, {"method zero_(s)", true, 0},
+	             {"operator setitem(s, 0, 4)", true, 4}, {"method copy_(s, y)", false, 0}, {"function torch.arange(3)", false, 0}};
+	for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		TermId t = {0};
+		world_reset(w);
+		inputs_read(w, "s: f32[2, 2]; y: f32[]");
+		call_read(w, cases[i].call);
+		bool fills = sem_fills(&w->c, -1, &t);
+		if (fills != cases[i].fills || (fills && term_get(w->terms, t)->num != cases[i].number))
+			fail_msg("%s: %d", cases[i].call, fills);
+	}
+}
+
 static void table_faults(void **state)
 {
 	World *w = *state;
@@ -962,6 +1018,8 @@ int main(void)
 		cmocka_unit_test(rows_with_anything),
 		cmocka_unit_test(large_operands),
 		cmocka_unit_test(empty_and_0d),
+		cmocka_unit_test(places_of_large_views),
+		cmocka_unit_test(one_number_everywhere),
 		cmocka_unit_test(table_faults),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);

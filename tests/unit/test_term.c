@@ -184,6 +184,37 @@ static void unsure_spreads(void **state)
 	assert_false(term_is_unsure(w->t, where(w, u, w->x, w->x)));
 }
 
+static void what_differs_for_certain(void **state)
+{
+	World *w = *state;
+	TermId u = term_unsure(w->t, 7), v = term_unsure(w->t, 8);
+	assert_true(term_surely_differs(w->t, w->x, w->y));
+	assert_false(term_surely_differs(w->t, w->x, w->x));
+	assert_false(term_surely_differs(w->t, u, v));
+	assert_false(term_surely_differs(w->t, u, w->x));
+	/* beside one unsure value the sure ones differ as before */
+	assert_true(term_surely_differs(w->t, op2(w, "sub", w->x, u), op2(w, "sub", w->y, u)));
+	assert_false(term_surely_differs(w->t, op2(w, "sub", w->x, u), op2(w, "sub", w->x, v)));
+	assert_false(term_surely_differs(w->t, op2(w, "sub", w->x, u), op2(w, "div", w->y, u)));
+	assert_false(term_surely_differs(w->t, op2(w, "perhaps", w->x, u), op2(w, "perhaps", w->y, u)));
+}
+
+static void going_back(void **state)
+{
+	World *w = *state;
+	TermId kept = op2(w, "sub", w->x, w->y), first = {0};
+	TermsMark m = terms_mark(w->t);
+	for (uint64_t i = 0; i < 20000; i++) { /* the table grows on the way */
+		TermId f = term_fresh(w->t, 1000 + i);
+		first = i ? first : f;
+	}
+	terms_rewind(w->t, m);
+	SAME(op2(w, "sub", w->x, w->y), kept);
+	assert_int_equal(term_fresh(w->t, 5000).i, first.i); /* nothing of it is left */
+	assert_int_equal(term_fresh(w->t, 5000).i, first.i);
+	assert_int_not_equal(term_fresh(w->t, 1000).i, first.i);
+}
+
 static void a_limit(void **state)
 {
 	World *w = *state;
@@ -264,6 +295,8 @@ int main(void)
 		cmocka_unit_test(over_numbers),
 		cmocka_unit_test(unsure_spreads),
 		cmocka_unit_test(a_limit),
+		cmocka_unit_test(what_differs_for_certain),
+		cmocka_unit_test(going_back),
 		cmocka_unit_test(many_terms),
 		cmocka_unit_test(what_lies_above_zero),
 		cmocka_unit_test(what_a_condition_says)};
