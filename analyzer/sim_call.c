@@ -385,8 +385,11 @@ static Ref call_object(HostCall *c)
 	Ref r = call_linear(c);
 	if (r)
 		return r;
-	if (sim_obj(s, c->fn)->root && frames_named(s, forward) > 1)
-		return call_frame(c, forward, 0, c->fn, false);
+	if (sim_obj(s, c->fn)->root && frames_named(s, forward) > 1) {
+		r = call_frame(c, forward, 0, c->fn, false);
+		s->call.guess = true;
+		return r;
+	}
 	return call_hidden(c, c->fn);
 }
 

@@ -54,10 +54,11 @@ Entries entries_of(const Program *p, FileId file, Sym process, Arena *a)
 		if (f->modified) {
 			x->modified = f->code;
 			x->modified_frame = i + 1;
+			x->parameters = x->resume ? x->parameters : code_parameters(f->code, a);
 		} else if (!x->original) {
 			x->original = f->code;
 			x->original_frame = i + 1;
-			x->parameters = x->resume ? code_parameters(f->code, a) : 0;
+			x->parameters = code_parameters(f->code, a);
 		}
 	}
 	return e;
@@ -79,6 +80,7 @@ typedef struct Activation {
 /* A call, and the record that it ran. */
 typedef struct Binding {
 	uint32_t caller, at, callee;
+	Ref self; /* of a module's call */
 } Binding;
 
 typedef struct Run {
@@ -265,12 +267,13 @@ static bool same_function(const Entry *a, const Entry *b)
 
 /* What a call has led to before leads to it again when the arguments are alike; else to a record of the same function
  * that has not run yet. */
-static uint32_t bind_again(const ProgramRun *r, const Activation *from, uint64_t sig, const uint8_t *fits)
+static uint32_t bind_again(const ProgramRun *r, const Activation *from, const SimCall *c, uint64_t sig, const uint8_t *fits)
 {
 	uint32_t last = UINT32_MAX;
 	for (uint32_t k = r->bindings.n; k-- > 0;) {
 		const Binding *b = &r->bindings.v[k];
-		if (b->caller != from->entry || b->at != from->m.at || !fits[b->callee])
+		bool same = (b->caller == from->entry && b->at == from->m.at) || (c->guess && b->self == c->args[0]);
+		if (!same || !fits[b->callee])
 			continue;
 		if (r->sig[b->callee] == sig)
 			return b->callee;
@@ -299,25 +302,26 @@ static bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, u
 			if (entry_at(r, i)->original_frame == c->frame || entry_at(r, i)->modified_frame == c->frame)
 				best = i;
 	}
-	for (uint32_t i = 0; c->resume && i < n; i++) /* of an arm that begins next to another one */
+	for (uint32_t i = 0; (c->resume || c->guess) && i < n; i++) /* of an arm that begins next to another one */
 		fits[i] &= entry_at(r, i)->parameters <= c->nargs;
 	if (best == UINT32_MAX && next < n && fits[next])
 		best = next;
 	if (best == UINT32_MAX)
-		best = bind_again(r, from, sig, fits);
+		best = bind_again(r, from, c, sig, fits);
 	for (uint32_t i = 0; i < n && best == UINT32_MAX; i++)
 		if (r->bound[i] && r->sig[i] == sig && fits[i])
 			best = i;
-	for (uint32_t i = 0; i < n && best == UINT32_MAX; i++)
+	/* Records stand in the order in which they first ran: a module that none of these fits has none. */
+	for (uint32_t i = 0; i < n && best == UINT32_MAX && !c->guess; i++)
 		if (!r->bound[i] && fits[i])
 			best = i;
-	for (uint32_t i = n; i-- > 0 && best == UINT32_MAX;)
+	for (uint32_t i = n; i-- > 0 && best == UINT32_MAX && !c->guess;)
 		if (r->bound[i] && fits[i])
 			best = i;
 	if (best == UINT32_MAX)
 		return false;
 	*out = best;
-	VEC_PUSH(r->s.a, &r->bindings, ((Binding){from->entry, from->m.at, best}));
+	VEC_PUSH(r->s.a, &r->bindings, ((Binding){from->entry, from->m.at, best, c->guess ? c->args[0] : 0}));
 	return true;
 }
 
