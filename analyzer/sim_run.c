@@ -83,6 +83,12 @@ typedef struct Binding {
 	Ref self; /* of a module's call */
 } Binding;
 
+/* What a value is may show only later: signatures are made when they are compared. */
+typedef struct FirstCall {
+	const Ref *args;
+	uint32_t n;
+} FirstCall;
+
 typedef struct Run {
 	Sim s;
 	const RunPlan *plan;
@@ -90,7 +96,7 @@ typedef struct Run {
 	Arena *keep;
 	uint8_t *bound;     /* by entry */
 	uint32_t last_bound;
-	uint64_t *sig;      /* by entry: signature of the arguments it was compiled for */
+	FirstCall *first;   /* by entry: the arguments it was compiled for */
 	VEC(Activation *) stack;
 	VEC(Binding) bindings;
 	uint32_t activations;
@@ -115,7 +121,7 @@ static uint64_t signature(ProgramRun *r, const Ref *args, uint32_t n)
 	uint64_t h = n;
 	for (uint32_t i = 0; i < n; i++) {
 		const HeapObj o = *sim_obj(s, args[i]);
-		h = mix(h, o.kind);
+		h = mix(h, o.kind == HK_UNKNOWN ? HK_OBJECT : o.kind);
 		if (o.kind == HK_NUMBER)
 			h = mix(h, o.known ? (uint64_t)o.num : 1);
 		if (o.kind != HK_TENSOR)
@@ -172,6 +178,11 @@ static uint64_t pattern(ProgramRun *r, const Ref *args, uint32_t n, Ref closure)
 			pattern_parts(r, v, &flat);
 	}
 	return h;
+}
+
+static bool compiled_for(ProgramRun *r, uint32_t entry, uint64_t sig)
+{
+	return r->first[entry].args && signature(r, r->first[entry].args, r->first[entry].n) == sig;
 }
 
 static void die(ProgramRun *r, Str why)
@@ -267,7 +278,7 @@ static bool same_function(const Entry *a, const Entry *b)
 
 /* What a call has led to before leads to it again when the arguments are alike; else to a record of the same function
  * that has not run yet. */
-static uint32_t bind_again(const ProgramRun *r, const Activation *from, const SimCall *c, uint64_t sig, const uint8_t *fits)
+static uint32_t bind_again(ProgramRun *r, const Activation *from, const SimCall *c, uint64_t sig, const uint8_t *fits)
 {
 	uint32_t last = UINT32_MAX;
 	for (uint32_t k = r->bindings.n; k-- > 0;) {
@@ -275,7 +286,7 @@ static uint32_t bind_again(const ProgramRun *r, const Activation *from, const Si
 		bool same = (b->caller == from->entry && b->at == from->m.at) || (c->guess && b->self == c->args[0]);
 		if (!same || !fits[b->callee])
 			continue;
-		if (r->sig[b->callee] == sig)
+		if (compiled_for(r, b->callee, sig))
 			return b->callee;
 		if (last == UINT32_MAX)
 			last = b->callee;
@@ -309,7 +320,7 @@ static bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, u
 	if (best == UINT32_MAX)
 		best = bind_again(r, from, c, sig, fits);
 	for (uint32_t i = 0; i < n && best == UINT32_MAX; i++)
-		if (r->bound[i] && r->sig[i] == sig && fits[i])
+		if (r->bound[i] && fits[i] && compiled_for(r, i, sig))
 			best = i;
 	/* Records stand in the order in which they first ran: a module that none of these fits has none. */
 	for (uint32_t i = 0; i < n && best == UINT32_MAX && !c->guess; i++)
@@ -398,7 +409,7 @@ static void call_frame(ProgramRun *r)
 	}
 	if (!r->bound[entry]) {
 		r->bound[entry] = 1;
-		r->sig[entry] = sig;
+		r->first[entry] = (FirstCall){c.args, c.nargs};
 		r->last_bound = entry > r->last_bound ? entry : r->last_bound;
 	}
 	Activation *a = enter(r, entry, c.args, positional, c.fn);
@@ -717,7 +728,7 @@ RunResult *sim_run(const Sim *base, const RunPlan *plan, Arena *keep)
 	VEC_PUSH(s->a, &s->tensors, ((SimTensor){0}));
 	VEC_PUSH(s->a, &s->stores, ((SimStore){0}));
 	r->bound = NEW_N(s->a, uint8_t, plan->entries->v.n + 1);
-	r->sig = NEW_N(s->a, uint64_t, plan->entries->v.n + 1);
+	r->first = NEW_N(s->a, FirstCall, plan->entries->v.n + 1);
 	run_all(r);
 	out->stopped = s->stopped && !out->dead;
 	out->unsure = s->unsure || terms_limit_hit(s->terms);
