@@ -5,6 +5,7 @@
 #include "read.h"
 
 #include "read_expr.h"
+#include "read_life.h"
 #include "read_scan.h"
 #include "read_words.h"
 
@@ -13,6 +14,7 @@ enum { GROUP_STATEMENTS = 64, GROUP_BYTES = 32 * 1024, INDENT = 4 };
 /* A statement that waits in the group. */
 typedef struct Pending {
 	uint32_t at, end;    /* clean text */
+	uint32_t tail_at, tail_end; /* what it drops */
 	uint32_t buf;        /* where it starts in the parse buffer */
 	uint32_t loc;
 	uint32_t ncomments;
@@ -39,6 +41,9 @@ typedef struct CodeReader {
 	Map loc_of;          /* hash of a source comment -> loc, per graph */
 	NodeId unnamed;      /* setitem or iadd that the next statement names */
 	Map declared;        /* Sym -> TypeId of bare annotations */
+	Lives lives;
+	VEC(Life) used;      /* values that the statement names */
+	bool cut;            /* a statement could not be read: what it dropped is not known */
 	Buf buf, orig;
 	VEC(Pending) group;
 	ArtifactId id;
@@ -291,7 +296,7 @@ static void unread_statement(CodeReader *c, const Pending *p, uint32_t at, uint3
 	Sym left = {0};
 	while (i < s.n && char_is_ident((unsigned char)s.p[i]))
 		i++;
-	if (eq < s.n && i)
+	if (i && (eq < s.n || (i < s.n && s.p[i] == ':')))
 		left = sym(c, str_sub(s, 0, i));
 	for (uint32_t k = left.i ? i : 0; k < s.n && used.n < 4096;) {
 		uint32_t e = k;
@@ -307,13 +312,14 @@ static void unread_statement(CodeReader *c, const Pending *p, uint32_t at, uint3
 	}
 	Node n = {.kind = NK_UNREAD, .name = left, .loc = p->loc, .at = span.at, .end = span.end};
 	NodeId id = graph_add_node(c->g, n, used.v, used.n);
+	c->cut = true;
 	if (left.i)
 		env_bind(&c->env, a, left, node_arg(id));
 	diag_unread(c->r->diags, at_clean(c, at, end), "%s", why);
 }
 
 /* A name that nothing in the text makes stands for a statement that is missing: bind it to an unread node once. */
-static void bind_missing(CodeReader *c, const Pending *p, Str name)
+static void bind_missing(CodeReader *c, const Pending *p, Str name, uint32_t at)
 {
 	Sym s = sym(c, name);
 	Span span = at_clean(c, p->at, p->end);
@@ -324,8 +330,8 @@ static void bind_missing(CodeReader *c, const Pending *p, Str name)
 	Node n = {.kind = NK_UNREAD, .name = s, .loc = p->loc, .at = span.at, .end = span.end};
 	NodeId id = graph_add_node(c->g, n, NULL, 0);
 	env_bind(&c->env, c->r->scratch, s, node_arg(id));
-	diag_unread(c->r->diags, span, STR_FMT " is used here, but the line that makes it is not in the dump",
-	            STR_ARG(name));
+	diag_unread(c->r->diags, at_clean(c, at, at + name.n),
+	            STR_FMT " is used here, but the line that makes it is not in the dump", STR_ARG(name));
 }
 
 static bool word_before(Str s, uint32_t at)
@@ -334,8 +340,9 @@ static bool word_before(Str s, uint32_t at)
 }
 
 /* Looks over a statement for names that nothing makes. Only what stands where an operand can stand counts: not
- * attribute names, keywords, called functions, strings. `s` is what the parser got, `orig` the same bytes unmasked. */
-static void check_names(CodeReader *c, const Pending *p, Str s, Str orig)
+ * attribute names, keywords, called functions, strings. `s` is what the parser got, `orig` the same bytes unmasked, `at`
+ * where they stand in the text. */
+static void check_names(CodeReader *c, const Pending *p, Str s, Str orig, uint32_t at)
 {
 	char before = ';';
 	uint32_t unpacked = str_find(s, S(" = "), 0); /* a, b, = ...: names before it are made here */
@@ -381,7 +388,9 @@ static void check_names(CodeReader *c, const Pending *p, Str s, Str orig)
 		    !str_eq(name, S("return")) && !str_eq(name, S("pass")) && !str_eq(name, S("in")) &&
 		    !str_eq(name, S("is")) && !str_eq(name, S("not")) && !str_eq(name, S("and")) && !str_eq(name, S("or")) &&
 		    !words_is_known(str_sub(orig, i, e)) && !env_find(&c->env, sym(c, name)))
-			bind_missing(c, p, name);
+			bind_missing(c, p, name, at + i);
+		if (!called && !assigned && !annotated && (sym_find(c->r->program->names, name)).i)
+			VEC_PUSH(c->r->scratch, &c->used, ((Life){sym(c, name), at + i, at + e, false}));
 		i = e;
 		if (annotated) {
 			i += s.n - e - rest.n + 1;
@@ -490,13 +499,14 @@ static void assign_name(CodeReader *c, const Pending *p, const StmtVal *sv, Expr
 		return;
 	}
 	Arg value = expr_arg(x, &sv->right);
-	if (value.kind == AR_NAME) { /* torch.ops.aten: no node is a constant; what called it is missing */
-		unread_statement(c, p, p->at, p->end, "the statement is cut off: it ends in a name that is no value");
+	if (value.kind == AR_NAME || value.kind == AR_INT || value.kind == AR_FLOAT || value.kind == AR_STR) {
+		/* no node is a constant: x = torch.ops.aten, x = 2 */
+		unread_statement(c, p, p->at, p->end, "a constant where an operation belongs: the statement may be cut off");
 		return;
 	}
 	bool made = value.kind == AR_NODE && value.u.node.i >= sv->first_new.i;
 	c->calls |= made && graph_node(c->g, value.u.node)->kind == NK_CALL;
-	if (!made && value.kind == AR_NODE && !c->unnamed.i && 
+	if (!made && value.kind == AR_NODE && !c->unnamed.i &&
 	    !is_rename(c, graph_node(c->g, value.u.node), name, type)) {
 		unread_statement(c, p, p->at, p->end, "a name where an operation belongs: the statement may be cut off");
 		return;
@@ -562,6 +572,10 @@ static void statement(CodeReader *c, const Pending *p, const StmtVal *sv, ExprCt
 		unread_statement(c, p, p->at + (sv->bad_at - p->buf), p->at + (sv->bad_end - p->buf), sv->why);
 		break;
 	case SF_DECLARE:
+		if (c->calls) { /* joint graphs declare at their top */
+			unread_statement(c, p, p->at, p->end, "an annotation alone: the statement may be cut off");
+			break;
+		}
 		c->declared.a = c->r->scratch;
 		if (sv->left.kind == V_IDENT)
 			map_put(&c->declared, sv->left.sym.i, type.i + 1);
@@ -611,6 +625,23 @@ static bool cursor_start(PyParser *py, TSTree *tree)
 	return ts_tree_cursor_goto_first_child(&py->cursor);
 }
 
+/* An operation uses the values that its statement names; the return ends their lives. Renames and what takes inputs apart
+ * use nothing. */
+static void note_lives(CodeReader *c, const Pending *p, const StmtVal *sv)
+{
+	bool call = false;
+	for (uint32_t i = sv->first_new.i; i < c->g->nodes.n && sv->form != SF_EXPR; i++)
+		call |= c->g->nodes.v[i].kind == NK_CALL;
+	for (uint32_t i = 0; i < c->used.n; i++) {
+		const Life *u = &c->used.v[i];
+		if (sv->form == SF_RETURN)
+			life_end(&c->lives, u->name);
+		else if (call && env_find(&c->env, u->name))
+			life_use(&c->lives, c->r->scratch, u->name, u->at, u->end);
+	}
+	life_drop(&c->lives, c->r->program->names, str_sub(c->text->s, p->tail_at, p->tail_end));
+}
+
 /* Reads the statements of one tree. `p` are the pending ones, in order, that the tree covers. */
 static void read_tree(CodeReader *c, TSTree *tree, const Pending *p, uint32_t n)
 {
@@ -633,10 +664,12 @@ static void read_tree(CodeReader *c, TSTree *tree, const Pending *p, uint32_t n)
 			begin_statement(c, &x, &p[i]);
 		begun = true;
 		uint32_t end = ts_node_end_byte(node);
-		check_names(c, &p[i], str_sub(x.buf, at, end), str_sub(x.orig, at, end));
+		c->used.n = 0;
+		check_names(c, &p[i], str_sub(x.buf, at, end), str_sub(x.orig, at, end), p[i].at + (at - p[i].buf));
 		StmtVal sv;
 		expr_statement(&x, &py->cursor, &sv);
 		statement(c, &p[i], &sv, &x);
+		note_lives(c, &p[i], &sv);
 	} while (ts_tree_cursor_goto_next_sibling(&py->cursor));
 	arena_rewind(&c->r->tmp, (ArenaMark){0});
 }
@@ -695,7 +728,7 @@ static bool is_cut_off(const CodeReader *c, const Stmt *st)
 
 static void queue_statement(CodeReader *c, const Stmt *st)
 {
-	Pending p = {.at = st->at, .end = st->end, .loc = c->loc};
+	Pending p = {.at = st->at, .end = st->end, .tail_at = st->tail_at, .tail_end = st->tail_end, .loc = c->loc};
 	c->last_at = st->at;
 	c->last_end = st->end;
 	if (is_cut_off(c, st)) {
@@ -733,12 +766,33 @@ static void queue_statement(CodeReader *c, const Stmt *st)
 
 /* ---- classes ---- */
 
+/* Values that are used and never dropped: the lines that did it are missing, and may have done anything with them. */
+static void missing_uses(CodeReader *c)
+{
+	VEC(Arg) args = {0};
+	if (!c->lives.drops || c->cut)
+		return;
+	for (uint32_t i = 0; i < c->lives.v.n; i++) {
+		const Life *l = &c->lives.v.v[i];
+		const Arg *value = l->ended ? NULL : env_find(&c->env, l->name);
+		if (!value || value->kind != AR_NODE)
+			continue;
+		VEC_PUSH(c->r->scratch, &args, *value);
+		diag_unread(c->r->diags, at_clean(c, l->at, l->end), STR_FMT " is not dropped behind its last use: a later line is missing",
+		            STR_ARG(sym_str(c->r->program->names, l->name)));
+	}
+	if (args.n)
+		graph_add_node(c->g, (Node){.kind = NK_UNREAD, .at = c->g->at, .end = c->g->end}, args.v, args.n);
+}
+
 static void end_graph(CodeReader *c)
 {
 	Graph *g = c->g;
 	flush_group(c);
 	if (!g)
 		return;
+	if (c->returned)
+		missing_uses(c);
 	if (!c->returned && (g->nodes.n > 1 || c->in_forward)) {
 		g->truncated = true;
 		g->incomplete = true;
@@ -755,6 +809,8 @@ static void begin_graph(CodeReader *c, Graph *g)
 	c->loc = 0;
 	c->loc_of = (Map){0};
 	c->declared = (Map){0};
+	c->lives = (Lives){0};
+	c->cut = false;
 	c->unnamed = (NodeId){0};
 }
 
@@ -944,7 +1000,7 @@ void read_code(Reader *r, ArtifactId id, const Artifact *art, const Text *text)
 			if (c.g->nodes.n > r->cfg->limits.graph_nodes) {
 				c.g->incomplete = true;
 				diag_truncated(r->diags, graph_span(c.g), "graph has more nodes than --max-graph-nodes; the rest was not read");
-				c.returned = true;
+				c.returned = c.cut = true;
 			}
 			break;
 		case ST_HEADER:

@@ -185,6 +185,8 @@ static void scan_statement(Scan *sc, uint32_t at, Stmt *st)
 	sc->at = i < s.n ? i + 1 : s.n;
 	st->end = st->torn && code_end > i ? i : code_end;
 	if (last_semi && last_semi < st->end && is_deletion(str_sub(s, last_semi + 1, st->end))) {
+		st->tail_at = last_semi + 1;
+		st->tail_end = st->end;
 		st->end = last_semi;
 		while (st->end > at && s.p[st->end - 1] == ' ')
 			st->end--;

@@ -23,6 +23,7 @@ typedef struct CommentAt {
 typedef struct Stmt {
 	StmtKind kind;
 	uint32_t at, end;      /* without indentation, deletion tail and trailing comment */
+	uint32_t tail_at, tail_end; /* the deletion tail without its semicolon: "x = y = None" */
 	uint32_t indent;       /* blanks before it */
 	bool torn;             /* a bracket or a string is still open where the line ends */
 	bool too_long, too_deep;

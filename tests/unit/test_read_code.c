@@ -299,6 +299,27 @@ static void headers_cut_or_missing(void **state)
 	done(&f);
 }
 
+/* torch drops each value behind its last use: a value that stays was used by a line that is gone. */
+static void uses_that_are_missing(void **state)
+{
+	(void)state;
+	Fixture f = read(S("def forward(self, L_x_, y):\n    t = L_x_\n    a = t.sin()\n    b = a.view(-1)\n"
+	                   "    add_ = t.add_(y);  t = y = None\n    return (b,)\n"));
+	assert_int_equal(f.diags.unread.n, 1);
+	assert_true(str_has(f.diags.unread.v[0].why, S("a is not dropped behind its last use")));
+	has(&f, " = unread (%a)\n  return %b");
+	assert_true(f.p.graphs.v[1]->incomplete);
+	done(&f);
+	/* nothing is missing: returned, self-dropped or without any drop at all */
+	f = read(S("def forward(self, L_x_, y, *args):\n    _args = args\n    t = L_x_\n    a = t.sin();  a = None\n"
+	           "    t += y;  iadd = t;  t = y = None\n    b = iadd + 1\n    return (b, iadd)\n"));
+	assert_int_equal(f.diags.unread.n, 0);
+	done(&f);
+	f = read(S("def forward(self, x):\n    a = x.sin()\n    b = a.cos()\n    return (b,)\n"));
+	assert_int_equal(f.diags.unread.n, 0);
+	done(&f);
+}
+
 /* The walk over a statement that nests too deep ends inside of it. */
 static void what_is_too_deep_takes_nothing_along(void **state)
 {
@@ -381,7 +402,8 @@ int main(void)
 		cmocka_unit_test(a_fault_takes_nothing_else_along), cmocka_unit_test(a_missing_line_is_told),
 		cmocka_unit_test(expanded_form), cmocka_unit_test(pytrees), cmocka_unit_test(object_reprs),
 		cmocka_unit_test(types_without_quotes), cmocka_unit_test(statements_cut_in_the_middle),
-		cmocka_unit_test(headers_cut_or_missing), cmocka_unit_test(what_is_too_deep_takes_nothing_along),
+		cmocka_unit_test(headers_cut_or_missing),
+		cmocka_unit_test(uses_that_are_missing), cmocka_unit_test(what_is_too_deep_takes_nothing_along),
 		cmocka_unit_test(hostile), cmocka_unit_test(scanner),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
