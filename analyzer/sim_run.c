@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim_run.h"
 
+#include "sim_args.h"
 #include "sim_host.h"
 #include "sim_rest.h"
 
@@ -60,6 +61,8 @@ Entries entries_of(const Program *p, FileId file, Sym process, Arena *a)
 			x->original_frame = i + 1;
 			x->parameters = code_parameters(f->code, a);
 		}
+		if (!x->resume && (!f->modified || !x->original))
+			x->takes = code_takes(f->code, a);
 	}
 	return e;
 }
@@ -351,16 +354,17 @@ static void set_closure(ProgramRun *r, Activation *a, Ref fn)
 	}
 }
 
-static void bind_names(ProgramRun *r, Activation *a, const SimCall *c)
+static void bind_names(ProgramRun *r, Activation *a, const SimCall *c, const FrameArgs *args)
 {
 	Sim *s = &r->s;
-	uint32_t positional = c->nargs - c->nnames;
-	for (uint32_t i = 0; i < c->nnames; i++)
-		machine_set_local(&a->m, c->names[i], c->args[positional + i]);
+	for (uint32_t i = 0; i < args->nnamed; i++)
+		machine_set_local(&a->m, args->names[i], args->named[i]);
+	if (args->keywords)
+		machine_set_param(&a->m, args->keywords_at, args->keywords);
 	if (!c->fn || sim_obj(s, c->fn)->kind != HK_FUNCTION || !sim_obj(s, c->fn)->c)
 		return;
 	const HeapObj d = *sim_obj(s, sim_obj(s, c->fn)->c); /* defaults of the last parameters: which is not printed */
-	if (d.kind == HK_TUPLE && d.items.n && positional == 0)
+	if (d.kind == HK_TUPLE && d.items.n && args->n == 0)
 		for (uint32_t i = 0; i < d.items.n; i++)
 			machine_set_param(&a->m, i, d.items.v[i]);
 }
@@ -386,12 +390,30 @@ static bool run_rest(ProgramRun *r, const Activation *from, const SimCall *c)
 	return true;
 }
 
+/* Parameters that the call does not give have defaults: numbers, None and the like. */
+static void bind_defaults(ProgramRun *r, Activation *a)
+{
+	Sim *s = &r->s;
+	const Code *code = a->m.code;
+	CodeRest all;
+	if (!code->n || !code_rest(code, code->ins[0].offset, s->scratch, &all))
+		return;
+	for (uint32_t i = 0; i < all.nlive; i++) {
+		Sym name = code->vars[all.live[i]].name;
+		if (machine_var(&a->m, name))
+			continue;
+		Ref v = sim_unknown(s, mix(s->frame_site, name.i));
+		sim_obj(s, v)->known = true;
+		machine_set_local(&a->m, name, v);
+	}
+}
+
 static void call_frame(ProgramRun *r)
 {
 	Sim *s = &r->s;
 	SimCall c = s->call;
 	Activation *caller = r->stack.v[r->stack.n - 1];
-	uint32_t entry, positional = c.nargs - c.nnames;
+	uint32_t entry;
 	uint64_t sig = signature(r, c.args, c.nargs);
 	if (!bind_call(r, caller, &c, sig, &entry)) {
 		if (c.resume && run_rest(r, caller, &c))
@@ -412,11 +434,17 @@ static void call_frame(ProgramRun *r)
 		r->first[entry] = (FirstCall){c.args, c.nargs};
 		r->last_bound = entry > r->last_bound ? entry : r->last_bound;
 	}
-	Activation *a = enter(r, entry, c.args, positional, c.fn);
+	const Entry *e = entry_at(r, entry);
+	FrameArgs args = {.v = c.args, .n = c.nargs - c.nnames};
+	if (!c.resume)
+		args = frame_args(s, e->original, e->modified, e->takes, &c);
+	Activation *a = enter(r, entry, args.v, args.n, c.fn);
 	if (!a)
 		return;
 	set_closure(r, a, c.fn);
-	bind_names(r, a, &c);
+	bind_names(r, a, &c, &args);
+	if (!c.resume)
+		bind_defaults(r, a);
 }
 
 /* ---- undecided branches ---- */

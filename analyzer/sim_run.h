@@ -15,6 +15,7 @@ typedef struct Entry {
 	uint32_t original_frame, modified_frame; /* Program.frames index + 1 */
 	Sym compile_id;
 	bool resume;
+	uint32_t takes;      /* of another frame: code_takes */
 	uint32_t parameters; /* of a resume frame: at least so many */
 	Str base;        /* function that a resume frame belongs to, else the name */
 } Entry;

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim_args.h"
+
+#include "sim_host.h"
+#include "sim_rest.h"
+
+/* One more than the greatest index among the variables that are read before they are written; *local: the least index
+ * among the others. False: it cannot be told. */
+static bool find_parameters(const Code *c, Arena *scratch, uint32_t *n, uint32_t *local)
+{
+	CodeRest all;
+	ArenaMark mark = arena_mark(scratch);
+	bool known = c && c->n && code_rest(c, c->ins[0].offset, scratch, &all);
+	*n = 0;
+	*local = INS_NONE;
+	if (known) {
+		uint8_t *read = NEW_N(scratch, uint8_t, c->nvars + 1);
+		for (uint32_t i = 0; i < all.nlive; i++) {
+			read[all.live[i]] = 1;
+			*n = c->vars[all.live[i]].index >= *n ? c->vars[all.live[i]].index + 1 : *n;
+		}
+		for (uint32_t i = 0; i < c->nvars; i++)
+			if (!read[i] && !c->vars[i].cell && !c->vars[i].free && c->vars[i].index < *local)
+				*local = c->vars[i].index;
+	}
+	arena_rewind(scratch, mark);
+	return known;
+}
+
+/* Variables stand in the order of their indices, parameters first: the first local says how many there are, those that
+ * are never used too. */
+uint32_t code_takes(const Code *c, Arena *scratch)
+{
+	uint32_t n, local;
+	bool known = find_parameters(c, scratch, &n, &local) && local != INS_NONE && local >= n;
+	return known ? local : UINT32_MAX;
+}
+
+static bool one_of(Str name, const Str *v, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (str_eq(v[i], name))
+			return true;
+	return false;
+}
+
+static bool loads(const Code *c, uint32_t i, uint32_t index)
+{
+	const Ins *in = &c->ins[i];
+	return in->row->act == ACT_LOAD && in->var != INS_NONE && c->vars[in->var].index == index && !c->vars[in->var].cell;
+}
+
+/* len(v), v as something to iterate over, f(*v): of a tensor too, but rarely. */
+static bool is_counted(Sim *s, const Code *c, uint32_t index)
+{
+	static const Str names[] = {STR_INIT("len"),       STR_INIT("list"),     STR_INIT("tuple"), STR_INIT("zip"),
+	                            STR_INIT("enumerate"), STR_INIT("reversed"), STR_INIT("map"),   STR_INIT("iter")};
+	for (uint32_t i = 0; c && i + 1 < c->n; i++) {
+		if (!loads(c, i, index))
+			continue;
+		Act next = (Act)c->ins[i + 1].row->act;
+		if (next == ACT_ITER || next == ACT_UNPACK || next == ACT_CALL_EX || next == ACT_ADD || next == ACT_TO_TUPLE)
+			return true;
+		if (i && c->ins[i - 1].row->act == ACT_GLOBAL && one_of(sym_str(s->names, c->ins[i - 1].name), names, sizeof names / sizeof *names))
+			return true;
+	}
+	return false;
+}
+
+/* Code that Dynamo made names items of a parameter only where it is a container: what tensors hold is in graphs. */
+static bool takes_items(const Code *modified, uint32_t index)
+{
+	for (uint32_t i = 0; modified && i + 2 < modified->n; i++) {
+		uint32_t k = i + 1;
+		if (!loads(modified, i, index))
+			continue;
+		if (k + 3 < modified->n && modified->ins[k].row->act == ACT_COPY && modified->ins[k + 1].row->act == ACT_STORE)
+			k += 2;
+		if (modified->ins[k].row->act == ACT_CONST && modified->ins[k + 1].row->act == ACT_GETITEM)
+			return true;
+	}
+	return false;
+}
+
+/* v['name'], v.get(...), v.items() */
+static bool takes_keys(Sim *s, const Code *c, uint32_t index)
+{
+	static const Str names[] = {STR_INIT("get"), STR_INIT("items"), STR_INIT("keys"), STR_INIT("values"), STR_INIT("setdefault")};
+	for (uint32_t i = 0; c && i + 2 < c->n; i++) {
+		const Ins *next = &c->ins[i + 1];
+		if (!loads(c, i, index))
+			continue;
+		bool text = next->repr.n && (next->repr.p[0] == '\'' || next->repr.p[0] == '"');
+		if (next->row->act == ACT_CONST && text && c->ins[i + 2].row->act == ACT_GETITEM)
+			return true;
+		if (next->row->act == ACT_ATTR && one_of(sym_str(s->names, next->name), names, sizeof names / sizeof *names))
+			return true;
+	}
+	return false;
+}
+
+/* Keywords that name a variable go to it, the others into a dict; true when there are such. */
+static bool split_names(Sim *s, const Code *c, const SimCall *call, FrameArgs *out)
+{
+	uint32_t positional = call->nargs - call->nnames;
+	Ref *named = NEW_N(s->scratch, Ref, call->nnames + 1), *rest = NEW_N(s->scratch, Ref, 2 * (size_t)call->nnames + 1);
+	Sym *names = NEW_N(s->scratch, Sym, call->nnames + 1);
+	uint32_t nrest = 0;
+	for (uint32_t i = 0; i < call->nnames; i++) {
+		if (code_var(c, call->names[i]) != INS_NONE) {
+			names[out->nnamed] = call->names[i];
+			named[out->nnamed++] = call->args[positional + i];
+			continue;
+		}
+		rest[nrest++] = host_string(s, sym_str(s->names, call->names[i]));
+		rest[nrest++] = call->args[positional + i];
+	}
+	out->named = named;
+	out->names = names;
+	if (nrest)
+		out->keywords = sim_list(s, HK_DICT, rest, nrest);
+	return nrest != 0;
+}
+
+/* Where **kwargs stands: the last parameter, which the first local says, or that is used as a dict. */
+static bool place_keywords(Sim *s, const Code *code, uint32_t *takes)
+{
+	uint32_t n, local;
+	if (*takes == UINT32_MAX && find_parameters(code, s->scratch, &n, &local) && n && takes_keys(s, code, n - 1))
+		*takes = n;
+	return *takes != UINT32_MAX && *takes;
+}
+
+FrameArgs frame_args(Sim *s, const Code *original, const Code *modified, uint32_t takes, const SimCall *c)
+{
+	const Code *code = original ? original : modified;
+	FrameArgs out = {.v = c->args, .n = c->nargs - c->nnames};
+	if (split_names(s, code, c, &out)) {
+		if (!place_keywords(s, code, &takes)) {
+			sim_unsure(s, S("a function gets keywords that its listing does not name"));
+			return out;
+		}
+		out.keywords_at = --takes;
+	}
+	if (takes == UINT32_MAX || out.n < takes || !takes)
+		return out;
+	bool items = takes_items(modified, takes - 1);
+	if (out.n == takes && !(items && sim_is_tensor(s, out.v[takes - 1])))
+		return out;
+	if (out.nnamed || !(items || is_counted(s, code, takes - 1) || out.keywords)) {
+		sim_unsure(s, S("a function gets more arguments than its listing names"));
+		return out;
+	}
+	Ref *v = NEW_N(s->scratch, Ref, takes);
+	memcpy(v, out.v, (takes - 1) * sizeof *v);
+	v[takes - 1] = sim_list(s, HK_TUPLE, out.v + takes - 1, out.n - takes + 1);
+	out.v = v;
+	out.n = takes;
+	return out;
+}
