@@ -87,19 +87,23 @@ static Ref call_graph(HostCall *c, Sym name)
 static Ref call_frame(HostCall *c, Sym name, Ref fn, Ref self, bool resume)
 {
 	Sim *s = c->s;
-	uint32_t extra = self != 0;
-	if (c->names_hidden)
-		return host_give_up(c->m, S("a frame is called with keywords that the listing does not show"));
+	uint32_t extra = self != 0, given = c->n;
+	if (c->names_hidden) { /* taken in order, as most are given; constants stand in the code that Dynamo makes */
+		sim_unsure(s, S("a frame is called with keywords that the listing does not show"));
+		while (given && host_kind(s, c->args[given - 1]) != HK_TENSOR && host_reads_nothing(s, c->args[given - 1]))
+			given--;
+	}
 	Ref *args = NEW_N(s->a, Ref, c->n + 1);
 	Sym *names = NEW_N(s->a, Sym, c->n + 1);
 	args[0] = self;
-	for (uint32_t i = 0; i < c->n; i++)
+	uint32_t named = given > c->npos ? given - c->npos : 0;
+	for (uint32_t i = 0; i < given; i++)
 		args[i + extra] = c->args[i];
-	for (uint32_t i = c->npos; i < c->n; i++)
-		names[i - c->npos] = c->names[i];
-	s->call = (SimCall){.name = name, .fn = fn, .args = args, .nargs = c->n + extra, .resume = resume};
-	s->call.names = c->n > c->npos ? names : NULL;
-	s->call.nnames = c->n - c->npos;
+	for (uint32_t i = 0; i < named; i++)
+		names[i] = c->names[c->npos + i];
+	s->call = (SimCall){.name = name, .fn = fn, .args = args, .nargs = given + extra, .resume = resume};
+	s->call.names = named ? names : NULL;
+	s->call.nnames = named;
 	return VALUE_LATER;
 }
 
