@@ -64,7 +64,7 @@ typedef struct HeapObj {
 	uint64_t origin;  /* stable name, equal in compared runs: for fresh terms of what is found in it */
 } HeapObj;
 
-/* Elements in memory. Up to SIM_SMALL of them each has its term; larger ones are a whole and parts written since. */
+/* Elements in memory. Up to Sim.small of them each has its term; larger ones are a whole and parts written since. */
 enum { SIM_SMALL = 4096, SIM_DIMS = 12 };
 
 typedef struct SimPart {
@@ -174,6 +174,7 @@ typedef struct Sim {
 	Names *names;
 	Terms *terms;                    /* shared by compared runs */
 	/* this run */
+	uint32_t small;                  /* elements of the largest small tensor: at most SIM_SMALL */
 	Arena *a, *scratch, *inner; /* inner: rewound within one operator */
 	SimCut cut;
 	Assume assume;

@@ -259,8 +259,8 @@ static Ref new_result(GraphRun *r, int member)
 	uint64_t numel = 1, origin = mix(mix(r->site, r->node.i), (uint64_t)(member + 2));
 	bool sized = sim_sizes(s, type, size, stride, &strided, &ndim);
 	for (uint32_t d = 0; sized && d < ndim; d++)
-		numel = numel > SIM_SMALL || (uint64_t)size[d] > SIM_SMALL ? (size[d] ? SIM_SMALL + 1 : 0) : numel * (uint64_t)size[d];
-	if (sized && numel <= SIM_SMALL) {
+		numel = numel > s->small || (uint64_t)size[d] > s->small ? (size[d] ? (uint64_t)s->small + 1 : 0) : numel * (uint64_t)size[d];
+	if (sized && numel <= s->small) {
 		SemCall c = sem_call(r);
 		c.dtype = type_get(s->t, type)->dtype;
 		TermId *e = NEW_N(s->scratch, TermId, numel + 1);
@@ -370,7 +370,7 @@ static Ref view_result(GraphRun *r, Ref base, int member)
 		Ref strided = strided_result(r, &c, base, type);
 		if (strided)
 			return strided;
-		if (numel <= SIM_SMALL && sem_move(&c, member, size, ndim, (uint32_t)numel, &source, map))
+		if (numel <= s->small && sem_move(&c, member, size, ndim, (uint32_t)numel, &source, map))
 			return sim_view(s, base, type, map, 0);
 	}
 	const Node *n = graph_node(r->g, r->node);
@@ -779,6 +779,20 @@ static void call_node(GraphRun *r)
 	r->v[r->node.i] = out ? out : one_result(r, from, -1);
 }
 
+/* What Dynamo makes of a source for the name of an attribute or of an input, without its marks: L__self___bufs_0,
+ * self___bufs_0 and L_self_bufs_0_ are self_bufs_0. Key of Sim.attrs beside the names themselves. */
+static uint64_t source_key(Sim *s, Str name)
+{
+	Buf b = {.a = s->scratch};
+	uint32_t i = str_starts(name, S("L_")) ? 2 : 0;
+	for (; i < name.n; i++)
+		if (name.p[i] != '_' || (b.n && b.p[b.n - 1] != '_'))
+			buf_char(&b, name.p[i]);
+	while (b.n && b.p[b.n - 1] == '_')
+		b.n--;
+	return 1ull << 40 | sym_intern(s->names, buf_str(&b)).i;
+}
+
 /* A parameter or buffer that the graph holds: one object for all graphs that name it. */
 static void attr_node(GraphRun *r)
 {
@@ -790,10 +804,15 @@ static void attr_node(GraphRun *r)
 	Ref v = map_get(&s->attrs, n->target.i);
 	if (!v) {
 		Str path = target_of(r, n);
-		v = sim_root_tensor(s, as_tensor(s, r->nt->v[r->node.i]), hash_bytes(21, path.p, path.n));
-		sim_obj(s, v)->name = n->target;
+		uint64_t key = source_key(s, path);
+		v = map_get(&s->attrs, key); /* an input of another graph */
+		if (!v) {
+			v = sim_root_tensor(s, as_tensor(s, r->nt->v[r->node.i]), hash_bytes(21, path.p, path.n));
+			sim_obj(s, v)->name = n->target;
+			VEC_PUSH(s->a, &s->roots, v);
+			map_put(&s->attrs, key, v);
+		}
 		map_put(&s->attrs, n->target.i, v);
-		VEC_PUSH(s->a, &s->roots, v);
 	}
 	r->v[r->node.i] = v;
 }
@@ -816,13 +835,19 @@ static void run_node(GraphRun *r)
 
 /* A value of which only its origin is known becomes the tensor that the graph takes: in place, so that all its
  * holders see it. */
-static void become_tensor(Sim *s, Ref v, TypeId type)
+static void become_tensor(Sim *s, Ref v, TypeId type, Str name)
 {
 	HeapObj *o = sim_obj(s, v);
 	if (o->kind != HK_UNKNOWN && o->kind != HK_OBJECT)
 		return;
-	uint64_t origin = o->origin;
-	Ref t = sim_root_tensor(s, type, origin);
+	uint64_t origin = o->origin, key = source_key(s, name);
+	bool attribute = str_has(name, S("self"));
+	s->attrs.a = s->a;
+	Ref t = attribute ? map_get(&s->attrs, key) : 0; /* what another graph holds */
+	if (!t)
+		t = sim_root_tensor(s, type, origin);
+	if (attribute && !map_get(&s->attrs, key))
+		map_put(&s->attrs, key, v);
 	o = sim_obj(s, v);
 	uint32_t index = sim_obj(s, t)->tensor;
 	bool root = o->root;
@@ -876,7 +901,7 @@ static void bind_inputs(GraphRun *r, Ref *args)
 		TypeId id = r->nt->v[in.i];
 		if (type_get(s->t, id)->kind == TK_TENSOR) {
 			bind_unknown_sizes(s, id);
-			become_tensor(s, args[i], id);
+			become_tensor(s, args[i], id, sym_str(s->names, graph_node(r->g, in)->target));
 		}
 		r->v[in.i] = args[i];
 	}

@@ -42,18 +42,18 @@ bool sim_sizes(Sim *s, TypeId id, int64_t *size, int64_t *stride, bool *strided,
 }
 
 /* Elements, or UINT32_MAX when there are more than a small tensor has. */
-static uint32_t numel_of(const int64_t *size, uint32_t ndim)
+static uint32_t numel_of(const Sim *s, const int64_t *size, uint32_t ndim)
 {
 	uint64_t n = 1;
 	for (uint32_t i = 0; i < ndim; i++) {
 		if (!size[i])
 			return 0;
-		if (n > SIM_SMALL || (uint64_t)size[i] > SIM_SMALL)
-			n = SIM_SMALL + 1;
+		if (n > s->small || (uint64_t)size[i] > s->small)
+			n = (uint64_t)s->small + 1;
 		else
 			n *= (uint64_t)size[i];
 	}
-	return n > SIM_SMALL ? UINT32_MAX : (uint32_t)n;
+	return n > s->small ? UINT32_MAX : (uint32_t)n;
 }
 
 /* Elements of memory that the tensor spans. */
@@ -130,9 +130,9 @@ Ref sim_new_tensor(Sim *s, TypeId type, const TermId *terms, uint64_t origin)
 	SimTensor t = {0};
 	SimStore st = {.origin = origin};
 	shape_tensor(s, &t, type);
-	uint32_t n = t.sized ? numel_of(t.size, t.ndim) : UINT32_MAX;
+	uint32_t n = t.sized ? numel_of(s, t.size, t.ndim) : UINT32_MAX;
 	uint64_t span = t.sized ? span_of(t.size, t.stride, t.ndim) : UINT64_MAX;
-	if (n != UINT32_MAX && span <= 4 * SIM_SMALL) {
+	if (n != UINT32_MAX && span <= 4 * (uint64_t)s->small) {
 		t.numel = n;
 		t.idx = NEW_N(s->a, uint32_t, n + 1);
 		fill_index(&t, t.idx, 0);
@@ -167,7 +167,7 @@ Ref sim_view(Sim *s, Ref base, TypeId type, const uint32_t *map, uint64_t way)
 	t.needs_grad = b.needs_grad;
 	if (type_get(s->t, type)->dtype == DT_NONE)
 		t.dtype = b.dtype;
-	uint32_t n = t.sized ? numel_of(t.size, t.ndim) : UINT32_MAX;
+	uint32_t n = t.sized ? numel_of(s, t.size, t.ndim) : UINT32_MAX;
 	if (map && b.idx && n != UINT32_MAX) {
 		t.numel = n;
 		t.idx = NEW_N(s->a, uint32_t, n + 1);
@@ -319,12 +319,12 @@ static bool is_whole(const SimStore *st, const SimPart *p)
 }
 
 /* Does a view of which the elements are not known reach every one of a small store? It has as many, each once. */
-static bool reaches_all(const SimStore *st, const SimTensor *t)
+static bool reaches_all(const Sim *s, const SimStore *st, const SimTensor *t)
 {
 	for (uint32_t d = 0; d < t->ndim; d++)
 		if (t->size[d] > 1 && !t->stride[d])
 			return false;
-	return t->sized && numel_of(t->size, t->ndim) == st->n;
+	return t->sized && numel_of(s, t->size, t->ndim) == st->n;
 }
 
 static TermId perhaps(Sim *s, TermId x)
@@ -337,7 +337,7 @@ static TermId read_unplaced(Sim *s, const SimTensor *t)
 {
 	const SimStore *st = &s->stores.v[t->store];
 	TermId r = term_op(s->terms, sym_intern(s->names, S("part")), st->e, st->n, t->place | 1);
-	return reaches_all(st, t) ? r : perhaps(s, r);
+	return reaches_all(s, st, t) ? r : perhaps(s, r);
 }
 
 static TermId read_large(Sim *s, const SimTensor *t, bool *mixed)
@@ -391,7 +391,7 @@ static void write_large(Sim *s, const SimTensor *t, TermId term)
 	if (st->e) { /* a large way of writing a small store: all its elements may be it */
 		for (uint32_t i = 0; i < st->n; i++)
 			st->e[i] = term_op(s->terms, sym_intern(s->names, S("part")), (TermId[]){term, st->e[i]}, 2, mix(t->place, i) | 1);
-		for (uint32_t i = 0; i < st->n && !reaches_all(st, t); i++)
+		for (uint32_t i = 0; i < st->n && !reaches_all(s, st, t); i++)
 			st->e[i] = perhaps(s, st->e[i]);
 		return;
 	}

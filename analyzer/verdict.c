@@ -7,7 +7,7 @@ enum {
 	MAX_PATHS = 6,
 	MAX_TRIES = 48,
 	MAX_SPECIALISED = 8,
-	MAX_TERMS = 400000,
+	MAX_TERMS = 200000,
 	/* Instructions and nodes of one run; of all runs of a process, and so many more for each that the dump has of it.
 	 * Beyond that boundaries stay unknown, and say so. */
 	STEPS_OF_RUN = 200000,
@@ -340,6 +340,25 @@ static uint64_t steps_of_process(const Program *p, FileId file, Sym process)
 	return STEPS + STEPS_EACH * size;
 }
 
+/* The paths of the program. One with so many elements that there would be too many terms is followed again with less
+ * detail: what is only known in parts is better than what is not known. */
+static void follow(Judge *j)
+{
+	static const uint32_t small[] = {SIM_SMALL, SIM_SMALL / 16, SIM_SMALL / 256};
+	const Judge fresh = *j;
+	for (uint32_t i = 0; j->entries.v.n && i < sizeof small / sizeof *small; i++) {
+		uint64_t left = j->steps_left;
+		*j = fresh;
+		j->steps_left = left;
+		j->base.small = small[i];
+		arena_free(j->c->terms);
+		j->base.terms = terms_new(j->c->terms, j->c->names, MAX_TERMS);
+		find_paths(j);
+		if (!terms_limit_hit(j->base.terms))
+			return;
+	}
+}
+
 static void judge_process(const VerdictCtx *c, FileId file, Sym process, GraphVerdicts *out)
 {
 	const Program *p = c->p;
@@ -349,9 +368,7 @@ static void judge_process(const VerdictCtx *c, FileId file, Sym process, GraphVe
 	j->base = (Sim){.p = p, .t = c->t, .f = c->f, .shapes = c->shapes, .sem = c->sem, .types = c->types, .summaries = c->summaries,
 	                .names = c->names, .a = c->a, .scratch = c->scratch, .inner = c->inner};
 	j->steps_left = steps_of_process(p, file, process);
-	j->base.terms = terms_new(c->terms, c->names, MAX_TERMS);
-	if (j->entries.v.n)
-		find_paths(j);
+	follow(j);
 	keep_flows(j, out);
 	if (c->dump)
 		dump_paths(j);

@@ -44,6 +44,7 @@ static void sim_begin(World *w)
 	w->s.t = types_new(&e->a, &e->names);
 	w->s.f = facts_builtin(&e->a, &e->names);
 	w->s.terms = terms_new(&e->a, &e->names, 100000);
+	w->s.small = SIM_SMALL;
 	w->s.cut = (SimCut){.output = -1, .input = -1};
 	w->s.assume = ASSUME_READS;
 	w->s.max_steps = 100000;
