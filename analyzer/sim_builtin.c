@@ -252,8 +252,8 @@ static Ref call_zip(HostCall *c)
 		return 0;
 	for (uint32_t i = 0; i < c->npos; i++) {
 		v[i].a = s->scratch;
-		if (!host_items(s, c->m, c->args[i], &v[i]))
-			return 0;
+		if (host_kind(s, c->args[i]) == HK_ITER || !host_items(s, c->m, c->args[i], &v[i]))
+			return c->n == c->npos ? host_rows(s, c->m, c->args, c->npos, 0) : 0;
 		n = v[i].v.n < n ? v[i].v.n : n;
 	}
 	Ref all = sim_list(s, HK_LIST, NULL, 0), *row = NEW_N(s->scratch, Ref, c->npos);
@@ -271,8 +271,10 @@ static Ref call_enumerate(HostCall *c)
 	RefList v = {.a = s->scratch};
 	int64_t start = 0;
 	Ref from = host_arg(c, 1, S("start"));
-	if (!c->npos || (from && !host_int(s, from, &start)) || !host_items(s, c->m, c->args[0], &v))
+	if (!c->npos || (from && !host_int(s, from, &start)))
 		return 0;
+	if (host_kind(s, c->args[0]) == HK_ITER || !host_items(s, c->m, c->args[0], &v))
+		return host_rows(s, c->m, c->args, 1, sim_int(s, start));
 	Ref all = sim_list(s, HK_LIST, NULL, 0);
 	for (uint32_t i = 0; i < v.v.n && !s->stopped; i++)
 		host_append(s, c->m, all, sim_list(s, HK_TUPLE, (Ref[]){sim_int(s, start + i), v.v.v[i]}, 2));

@@ -94,6 +94,9 @@ void host_extend(Sim *s, Machine *m, Ref list, Ref seq);
 void host_dict_update(Sim *s, Machine *m, Ref dict, Ref other);
 bool host_slice_range(Sim *s, Ref slice, int64_t n, int64_t *at, int64_t *step, int64_t *count);
 Ref host_iter(Sim *s, Machine *m, Ref x);
+/* zip(v...) whose items are not all known, with a number before them (enumerate) that counts from `number`, 0: none. Gives 0
+ * without an exception where iterators stand within iterators too deep. */
+Ref host_rows(Sim *s, Machine *m, const Ref *v, uint32_t n, Ref number);
 NextItem host_next(Sim *s, Machine *m, Ref it, Ref *item);
 Ref host_length(Sim *s, Machine *m, Ref r);
 int64_t host_range_count(Sim *s, Ref range);      /* -1: not known */

@@ -181,8 +181,56 @@ static NextItem range_next(Sim *s, Ref range, int64_t k, Ref *item)
 	return NEXT_UNKNOWN;
 }
 
+static bool has_rows(Sim *s, Ref it)
+{
+	return host_kind(s, it) == HK_ITER && sim_obj(s, it)->c;
+}
+
+Ref host_rows(Sim *s, Machine *m, const Ref *v, uint32_t n, Ref number)
+{
+	Ref *its = NEW_N(s->scratch, Ref, n + 1);
+	for (uint32_t i = 0; i < n; i++) {
+		its[i] = host_iter(s, m, v[i]);
+		if (!its[i])
+			return 0;
+		if (!has_rows(s, its[i]))
+			continue;
+		/* zip of zip of zip ... would be a way as deep as the program likes */
+		const HeapObj in = *sim_obj(s, sim_obj(s, its[i])->a);
+		for (uint32_t k = 0; k < in.items.n; k++)
+			if (has_rows(s, in.items.v[k]))
+				return 0;
+	}
+	Ref all = sim_list(s, HK_TUPLE, its, n), r = sim_new(s, HK_ITER);
+	sim_obj(s, r)->a = all;
+	sim_obj(s, r)->c = number ? number : sim_none(s);
+	return r;
+}
+
+static NextItem rows_next(Sim *s, Machine *m, Ref it, Ref *item)
+{
+	const HeapObj o = *sim_obj(s, it), in = *sim_obj(s, o.a);
+	Ref *row = NEW_N(s->scratch, Ref, in.items.n + 1);
+	uint32_t n = 0;
+	int64_t start;
+	NextItem all = NEXT_ITEM;
+	sim_obj(s, it)->num++;
+	if (host_int(s, o.c, &start))
+		row[n++] = sim_int(s, start + o.num);
+	for (uint32_t i = 0; i < in.items.n; i++) {
+		NextItem one = host_next(s, m, in.items.v[i], &row[n]);
+		if (one == NEXT_END || !row[n++])
+			return NEXT_END;
+		all = one == NEXT_UNKNOWN ? one : all;
+	}
+	*item = sim_list(s, HK_TUPLE, row, n);
+	return all;
+}
+
 NextItem host_next(Sim *s, Machine *m, Ref it, Ref *item)
 {
+	if (has_rows(s, it))
+		return rows_next(s, m, it, item);
 	if (host_kind(s, it) != HK_ITER) { /* a generator, or something that hidden code made */
 		*item = host_hidden(s, S("next"), &it, 1);
 		return NEXT_UNKNOWN;
