@@ -258,6 +258,11 @@ static Ref object_attr(Sim *s, Machine *m, Ref o, Sym name)
 		Ref r = host_hidden(s, attr, ob.items.v, ob.items.n);
 		if (r)
 			sim_set_attr(s, o, name, r);
+		for (uint32_t i = 0; i < ob.items.n; i++)
+			if (sim_is_tensor(s, ob.items.v[i])) { /* what a write to it changes is not known either */
+				sim_unsure(s, S("an attribute of an object whose constructor is not shown"));
+				break;
+			}
 		return r;
 	}
 	return sim_get_attr(s, o, name);
