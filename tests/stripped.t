@@ -65,7 +65,8 @@ def types(paths):
 
 
 def compare(batch):
-    """-> outputs, outputs with the same answer, printed types of calls, those computed alike"""
+    """-> outputs, outputs with the same answer, certain answers that became other certain ones, printed types of calls, those
+    computed alike"""
     with tempfile.TemporaryDirectory() as tmp:
         plain, bare = [], []
         for i, log in enumerate(batch):
@@ -81,7 +82,12 @@ def compare(batch):
     assert len(a) == len(b) and len(ta) == len(tb), "other graphs without annotations"
     pairs = [(x, y) for g, h in zip(a, b) for x, y in zip(g, h)]
     nodes = [(x[1], y[1]) for x, y in zip(ta, tb) if x[2] == "printed" and y[2] != "printed"]
-    return len(pairs), sum(x == y for x, y in pairs), len(nodes), sum(x == y for x, y in nodes)
+    turned = sum(x != y and is_certain(x) and is_certain(y) for x, y in pairs)
+    return len(pairs), sum(x == y for x, y in pairs), turned, len(nodes), sum(x == y for x, y in nodes)
+
+
+def is_certain(answer):
+    return answer[0] != "unknown" and not answer[0].startswith("maybe_")
 
 
 def main():
@@ -89,11 +95,12 @@ def main():
         print("1..0 # skip no corpus or no program: GRAPHLINT_SHARED=%s" % SHARED)
         return
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        n, same, typed, alike = (sum(x) for x in zip(*pool.map(compare, batches())))
-    print("1..2")
+        n, same, turned, typed, alike = (sum(x) for x in zip(*pool.map(compare, batches())))
+    print("1..3")
     print("# %d of %d outputs have the same answer; %d of %d types are the same" % (same, n, alike, typed))
     print("%s 1 - answers without annotations" % ("ok" if n and same >= BAR_ANSWERS * n else "not ok"))
-    print("%s 2 - types without annotations" % ("ok" if typed and alike >= BAR_TYPES * typed else "not ok"))
+    print("%s 2 - no certain answer turns into another certain one (%d)" % ("not ok" if turned else "ok", turned))
+    print("%s 3 - types without annotations" % ("ok" if typed and alike >= BAR_TYPES * typed else "not ok"))
 
 
 main()
