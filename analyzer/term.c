@@ -421,6 +421,8 @@ static TermRange range_of(const Terms *t, TermId id)
 static TermId by_range(Terms *t, Arith op, const TermId *a, uint32_t n)
 {
 	TermRange x = range_of(t, a[0]), y = n > 1 ? range_of(t, a[1]) : x;
+	if (n == 1 && op == AR_RELU && x.hi <= 0)
+		return term_num(t, 0, 'f');
 	if (n == 1 && (op == AR_RELU || op == AR_ABS))
 		return x.lo >= 0 ? a[0] : (TermId){0};
 	if (n != 2)

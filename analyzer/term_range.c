@@ -20,7 +20,7 @@ static const RangeRow rows_of[] = {
 
 static const TermRange all = {-INF, INF};
 
-enum { ROW_WHERE = 10000, ROW_CLAMP_MIN, ROW_CLAMP_MAX, ROW_NEG, ROW_GT, ROW_GE, ROW_LT, ROW_LE };
+enum { ROW_WHERE = 10000, ROW_CLAMP_MIN, ROW_CLAMP_MAX, ROW_NEG, ROW_ADD, ROW_SUB, ROW_GT, ROW_GE, ROW_LT, ROW_LE };
 
 /* Besides the rows: operators with a rule of their own, and comparisons under keys that no operator has. */
 static uint64_t compare_key(Sym op)
@@ -34,7 +34,8 @@ Map term_ranges(Arena *a, Names *names)
 		Str op;
 		uint32_t row;
 	} own[] = {{STR_INIT("where"), ROW_WHERE}, {STR_INIT("clamp_min"), ROW_CLAMP_MIN},
-	           {STR_INIT("clamp_max"), ROW_CLAMP_MAX}, {STR_INIT("neg"), ROW_NEG}},
+	           {STR_INIT("clamp_max"), ROW_CLAMP_MAX}, {STR_INIT("neg"), ROW_NEG},
+	           {STR_INIT("add"), ROW_ADD}, {STR_INIT("sub"), ROW_SUB}},
 	  compares[] = {{STR_INIT("gt"), ROW_GT}, {STR_INIT("ge"), ROW_GE}, {STR_INIT("lt"), ROW_LT}, {STR_INIT("le"), ROW_LE}};
 	Map m = {.a = a};
 	for (uint32_t i = 0; i < sizeof rows_of / sizeof *rows_of; i++)
@@ -122,6 +123,11 @@ static TermRange own_rule(const Terms *t, Map *rows, uint32_t row, const TermId 
 	TermRange r = of(t, args[0]);
 	if (row == ROW_NEG && n == 1)
 		return (TermRange){-r.hi, -r.lo};
+	TermRange by = n > 1 ? of(t, args[1]) : all;
+	if (row == ROW_SUB)
+		by = (TermRange){-by.hi, -by.lo};
+	if ((row == ROW_ADD || row == ROW_SUB) && n == 2)
+		return (TermRange){down((double)r.lo + by.lo), -down(-((double)r.hi + by.hi))};
 	if (row == ROW_CLAMP_MIN && n == 2)
 		return (TermRange){most(r.lo, of(t, args[1]).lo), most(r.hi, of(t, args[1]).hi)};
 	if (row == ROW_CLAMP_MAX && n == 2)

@@ -265,6 +265,9 @@ static void what_lies_above_zero(void **state)
 	TermId sum = op2(w, "add", p, op1(w, "exp", w->y)), less = op2(w, "sub", p, num(w, 1));
 	assert_int_equal(op1(w, "relu", sum).i, sum.i);
 	assert_int_not_equal(op1(w, "relu", less).i, less.i);
+	assert_int_equal(op1(w, "relu", less).i, zero.i);
+	TermId above = op2(w, "sub", p, num(w, -0.25));
+	assert_int_equal(op2(w, "gt", above, num(w, 0.125)).i, term_num(w->t, 1, 'b').i);
 	TermId square = op2(w, "mul", w->x, w->x), other = op2(w, "mul", w->x, w->y);
 	assert_int_equal(op1(w, "relu", square).i, square.i);
 	assert_int_not_equal(op1(w, "relu", other).i, other.i);
