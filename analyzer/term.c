@@ -51,6 +51,7 @@ struct Terms {
 	bool limit_hit;
 	Map arith, folds; /* Sym -> Arith, FoldClass */
 	Map ranges;       /* of term_ranges */
+	Sym vec, softmax, log_softmax;
 	Sym where, neg, perhaps;
 };
 
@@ -89,6 +90,9 @@ Terms *terms_new(Arena *a, Names *names, uint32_t limit)
 	name_ops(t);
 	t->ranges = term_ranges(a, names);
 	t->where = sym_intern(names, S("where"));
+	t->vec = sym_intern(names, S("vec"));
+	t->softmax = sym_intern(names, S("softmax"));
+	t->log_softmax = sym_intern(names, S("log_softmax"));
 	t->neg = sym_intern(names, S("neg"));
 	t->perhaps = sym_intern(names, S("perhaps"));
 	return t;
@@ -443,6 +447,30 @@ static TermId by_range(Terms *t, Arith op, const TermId *a, uint32_t n)
 	}
 }
 
+/* x of x + c, with c a number; none. */
+static TermId without_shift(const Terms *t, TermId id, TermId c)
+{
+	const Term *x = term_get(t, id);
+	bool shifted = x->kind == TERM_OP && x->n == 2 && !x->extra && map_get(&t->arith, x->op.i) == AR_ADD;
+	return shifted && term_args(t, x)[1].i == c.i && term_get(t, c)->kind == TERM_NUM ? term_args(t, x)[0] : (TermId){0};
+}
+
+/* softmax(x + c) is softmax(x): of an element and its lane. Equal up to rounding, as a sum in another order is. */
+static TermId unshifted(Terms *t, Sym op, const TermId *a)
+{
+	enum { MOST = 256 };
+	const Term lane = *term_get(t, a[1]), *x = term_get(t, a[0]);
+	TermId v[MOST], c = x->kind == TERM_OP && x->n == 2 ? term_args(t, x)[1] : (TermId){0}, e = {0};
+	if (!c.i || lane.kind != TERM_OP || lane.op.i != t->vec.i || lane.extra || lane.n > MOST)
+		return (TermId){0};
+	e = without_shift(t, a[0], c);
+	for (uint32_t i = 0; i < lane.n && e.i; i++) {
+		v[i] = without_shift(t, term_args(t, &lane)[i], c);
+		e = v[i].i ? e : (TermId){0};
+	}
+	return e.i ? term_op(t, op, (TermId[]){e, term_op(t, t->vec, v, lane.n, 0)}, 2, 0) : (TermId){0};
+}
+
 TermId term_op(Terms *t, Sym op, const TermId *args, uint32_t n, uint64_t extra)
 {
 	Arith arith = (Arith)map_get(&t->arith, op.i);
@@ -466,6 +494,11 @@ TermId term_op(Terms *t, Sym op, const TermId *args, uint32_t n, uint64_t extra)
 		const Term *x = term_get(t, args[0]);
 		if (x->kind == TERM_OP && sym_eq(x->op, op) && x->n == 1)
 			return fold == FOLD_IDEMPOTENT ? args[0] : term_args(t, x)[0];
+	}
+	if (n == 2 && !extra && (sym_eq(op, t->softmax) || sym_eq(op, t->log_softmax))) {
+		out = unshifted(t, op, args);
+		if (out.i)
+			return out;
 	}
 	Term x = {.kind = TERM_OP, .op = op, .n = n, .extra = extra, .range = term_range(t, &t->ranges, op, args, n, extra)};
 	for (uint32_t i = 0; i < n; i++)

@@ -273,6 +273,16 @@ static void what_lies_above_zero(void **state)
 	assert_int_not_equal(op1(w, "relu", other).i, other.i);
 }
 
+static void a_shift_that_cancels(void **state)
+{
+	World *w = *state;
+	TermId c = num(w, -1), a = op2(w, "add", w->x, c), b = op2(w, "add", w->y, c), d = op2(w, "add", w->y, num(w, 2));
+	TermId plain = op2(w, "softmax", w->x, op2(w, "vec", w->x, w->y));
+	assert_int_equal(op2(w, "softmax", a, op2(w, "vec", a, b)).i, plain.i);
+	assert_int_not_equal(op2(w, "softmax", a, op2(w, "vec", a, d)).i, plain.i);
+	assert_int_not_equal(op2(w, "softmax", a, op2(w, "vec", a, w->y)).i, plain.i);
+}
+
 /* where(x > 0, x, 3): the condition says what its arm is. */
 static void what_a_condition_says(void **state)
 {
@@ -302,6 +312,7 @@ int main(void)
 		cmocka_unit_test(going_back),
 		cmocka_unit_test(many_terms),
 		cmocka_unit_test(what_lies_above_zero),
+		cmocka_unit_test(a_shift_that_cancels),
 		cmocka_unit_test(what_a_condition_says)};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, world_make, world_free);
