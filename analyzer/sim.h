@@ -199,6 +199,7 @@ typedef struct Sim {
 	uint64_t frame_site;   /* of the running frame: part of every site */
 	Span here;             /* place in the dump of what runs */
 	bool mixed;            /* sim_content met a large tensor of several parts since this was reset */
+	bool sizes_assumed;    /* some size was not known, and a number was taken for it */
 	bool hidden_seen;      /* hidden code got a tensor on this path */
 	bool unsure;           /* something was approximated so that nothing can be concluded from a difference */
 	Str unsure_why;

@@ -2,6 +2,7 @@
 #include "sim_run.h"
 
 #include "sim_args.h"
+#include "sim_fit.h"
 #include "sim_host.h"
 #include "sim_rest.h"
 
@@ -300,6 +301,19 @@ static uint32_t bind_again(ProgramRun *r, const Activation *from, const SimCall 
 	return last;
 }
 
+/* Of several records those that were compiled for such sizes. */
+static void keep_fitting(ProgramRun *r, const SimCall *c, uint8_t *fits)
+{
+	uint32_t n = r->plan->entries->v.n, left = 0;
+	uint8_t *sized = NEW_N(r->s.scratch, uint8_t, n + 1);
+	for (uint32_t i = 0; i < n; i++) {
+		sized[i] = fits[i] && frame_fits(&r->s, r->plan->frames, entry_at(r, i)->modified_frame, c);
+		left += sized[i];
+	}
+	for (uint32_t i = 0; i < n && left; i++)
+		fits[i] = sized[i];
+}
+
 /* The record that a call runs: the next one that has not run yet, when it fits; else one that ran with arguments alike. */
 static bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, uint64_t sig, uint32_t *out)
 {
@@ -316,6 +330,7 @@ static bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, u
 			if (entry_at(r, i)->original_frame == c->frame || entry_at(r, i)->modified_frame == c->frame)
 				best = i;
 	}
+	keep_fitting(r, c, fits);
 	for (uint32_t i = 0; (c->resume || c->guess) && i < n; i++) /* of an arm that begins next to another one */
 		fits[i] &= entry_at(r, i)->parameters <= c->nargs;
 	if (best == UINT32_MAX && next < n && fits[next])
