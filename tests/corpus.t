@@ -129,7 +129,7 @@ def judge_oracle(name, folder):
         res = json.loads(out)
     except ValueError:
         ok(False, "%s: scored" % name, err.splitlines()[-5:])
-        return
+        return {}
     a, w = res["alias"], res["writes"]
 
     def wrong():
@@ -137,9 +137,10 @@ def judge_oracle(name, folder):
         return [x for x in text.splitlines() if x.startswith("alias ") and not x.startswith("alias kind")]
     bars(name, [("wrong", a["wrong"], wrong), ("unknown", a["unknown"], list), ("absent", a["absent"], list),
                 ("writes missed", w["missed"], wrong), ("writes false", w["false"], wrong), ("writes absent", w["absent"], list)],
-         [("outputs with the right memory", a["exact"] + a["same_memory"], a["outputs"]), ("inputs decided", w["right"], sum(w.values()))])
+         [("outputs with the right memory", a["exact"] + a["same_memory"], a["outputs"])])
     print("# %s: %d of %d outputs exact, %d the right memory, %d undecided; %d of %d inputs right" % (
         name, a["exact"], a["outputs"], a["same_memory"], a["undecided"], w["right"], sum(w.values())))
+    return w
 
 
 def judge_models(name, folder):
@@ -194,8 +195,12 @@ def main():
         for name in ORACLE + MODELS:
             ok(not faults[name], "%s: every log gives JSON" % name, faults[name])
         check_contract(tmp)
+        writes = collections.Counter()
         for name in ORACLE:
-            judge_oracle(name, os.path.join(tmp, name))
+            writes.update(judge_oracle(name, os.path.join(tmp, name)))
+        # Of all sets together: the class of a module that a 2.4 log only calls by name is not in the dump, so whether it writes in
+        # place stays open.
+        bars("oracle", [], [("inputs decided", writes["right"], sum(writes.values()))])
         for name in MODELS:
             judge_models(name, os.path.join(tmp, name))
     print("1..%d" % tests)
