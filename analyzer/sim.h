@@ -94,6 +94,7 @@ typedef struct SimTensor {
 	int64_t size[SIM_DIMS], stride[SIM_DIMS], offset;
 	bool sized;       /* sizes are known */
 	bool placed;      /* offset and strides too */
+	bool assumed;     /* ... as far as they are no numbers that were taken for unknown ones */
 	uint32_t numel;   /* of a small one */
 	uint32_t *idx;    /* small: element of the store of each element, row-major */
 	uint64_t place;   /* large: hash of the way from the store to here */
@@ -199,7 +200,8 @@ typedef struct Sim {
 	uint64_t frame_site;   /* of the running frame: part of every site */
 	Span here;             /* place in the dump of what runs */
 	bool mixed;            /* sim_content met a large tensor of several parts since this was reset */
-	bool sizes_assumed;    /* some size was not known, and a number was taken for it */
+	Map assumed;           /* those of them for which a number was taken, since no argument decides them: Sym -> 1 */
+	bool assumes;          /* such a symbol was asked for since this was reset */
 	bool hidden_seen;      /* hidden code got a tensor on this path */
 	bool unsure;           /* something was approximated so that nothing can be concluded from a difference */
 	Str unsure_why;

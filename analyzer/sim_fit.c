@@ -25,7 +25,7 @@ static bool tensor_fits(const Sim *s, Ref v, TypeId id)
 	const SimTensor *x = &s->tensors.v[o->tensor];
 	if (x->dtype != DT_NONE && t->dtype != DT_NONE && x->dtype != t->dtype)
 		return false;
-	if (!x->sized || !t->has_shape)
+	if (!x->sized || x->assumed || !t->has_shape)
 		return true;
 	if (x->ndim != t->ndim)
 		return false;
@@ -39,7 +39,7 @@ static bool tensor_fits(const Sim *s, Ref v, TypeId id)
 
 bool frame_fits(const Sim *s, const ProgramFrames *frames, FrameRef modified, const SimCall *c)
 {
-	const FrameLinks *l = frames && modified && !s->sizes_assumed ? frames->links[modified - 1] : NULL;
+	const FrameLinks *l = frames && modified ? frames->links[modified - 1] : NULL;
 	uint32_t seen = 0;
 	for (uint32_t i = 0; l && i < l->events.n && seen < FIT_EVENTS_MOST; i++) {
 		const LinkEvent *e = &l->events.v[i];

@@ -857,13 +857,16 @@ static void become_tensor(Sim *s, Ref v, TypeId type, Str name)
 	s->tensors.v[index].self = v;
 }
 
-static void bind_symbol(Sim *s, ExprId e, int64_t value)
+static void bind_symbol(Sim *s, ExprId e, int64_t value, bool assumed)
 {
 	Str name;
 	if (value < 0 || value >= UINT32_MAX - 1 || !expr_is_symbol(s->t, e, &name))
 		return;
 	s->symbols.a = s->a;
 	map_put(&s->symbols, sym_intern(s->names, name).i, (uint32_t)value + 1);
+	s->assumed.a = s->a;
+	if (assumed)
+		map_put(&s->assumed, sym_intern(s->names, name).i, 1);
 }
 
 /* Size symbols that no argument decides get a small number of their own. */
@@ -876,8 +879,11 @@ static void bind_unknown_sizes(Sim *s, TypeId id)
 			continue;
 		uint32_t sym = sym_intern(s->names, name).i;
 		s->symbols.a = s->a;
-		if (!map_get(&s->symbols, sym))
-			map_put(&s->symbols, sym, 4 + s->symbols.n % 4);
+		if (map_get(&s->symbols, sym))
+			continue;
+		map_put(&s->symbols, sym, 4 + s->symbols.n % 4);
+		s->assumed.a = s->a;
+		map_put(&s->assumed, sym, 1);
 	}
 }
 
@@ -891,9 +897,9 @@ static void bind_inputs(GraphRun *r, Ref *args)
 		if (t->kind == TK_TENSOR && t->has_shape && o->kind == HK_TENSOR) {
 			const SimTensor *x = sim_tensor_of(s, args[i]);
 			for (uint32_t d = 0; x->sized && x->ndim == t->ndim && d < t->ndim; d++)
-				bind_symbol(s, t->size[d], x->size[d]);
+				bind_symbol(s, t->size[d], x->size[d], x->assumed);
 		} else if (t->kind == TK_SYM && o->kind == HK_NUMBER && o->known) {
-			bind_symbol(s, t->sym, o->num);
+			bind_symbol(s, t->sym, o->num, false);
 		}
 	}
 	for (uint32_t i = 0; i < r->g->inputs.n; i++) {
@@ -944,8 +950,8 @@ static Ref run_graph(Sim *s, const Program *p, const Graph *g, const NodeTypes *
 	if (n)
 		memcpy(args, given, n * sizeof *args);
 	bool cut = !eager && s->cut.graph.i && s->cut.graph.i == g->id.i;
-	Map outer = s->symbols;
-	s->symbols = (Map){.a = s->a};
+	Map outer = s->symbols, outer_assumed = s->assumed;
+	s->symbols = s->assumed = (Map){.a = s->a};
 	bind_inputs(&r, args);
 	if (cut && s->cut.input >= 0) {
 		cut_input(s, args, n);
@@ -966,6 +972,7 @@ static Ref run_graph(Sim *s, const Program *p, const Graph *g, const NodeTypes *
 		outs[s->cut.output] = cut_output(s, outs[s->cut.output]);
 	Ref res = g->returns_bare && g->outputs.n == 1 ? outs[0] : sim_list(s, HK_TUPLE, outs, g->outputs.n);
 	s->symbols = outer;
+	s->assumed = outer_assumed;
 	arena_rewind(s->scratch, mark);
 	return res;
 }

@@ -6,7 +6,7 @@
 #include "sim_host.h"
 #include "sim_rest.h"
 
-enum { MAX_DEPTH = 64, MAX_ENTRIES = 4096, LOOP_ITEMS = 2, MAX_SEEN = 200000, MAX_ACTIVATIONS = 20000 };
+enum { MAX_DEPTH = 64, MAX_ENTRIES = 4096, LOOP_ITEMS = 2, LOOP_MOST = 16, MAX_SEEN = 200000, MAX_ACTIVATIONS = 20000 };
 
 /* ---- entries ---- */
 
@@ -479,7 +479,20 @@ static bool choose(ProgramRun *r, bool fallback)
 	return jump;
 }
 
-static void loop(Activation *a)
+/* Is the next record that has not run yet one more of a function that has run? Then a loop went on. */
+static bool runs_again(const ProgramRun *r)
+{
+	uint32_t n = r->plan->entries->v.n, next = 0;
+	while (next < n && r->bound[next])
+		next++;
+	for (uint32_t i = 0; i < next && next < n; i++)
+		if (same_function(entry_at(r, i), entry_at(r, next)))
+			return true;
+	return false;
+}
+
+/* How often is not known: twice, and as long as the log has records for it. */
+static void loop(ProgramRun *r, Activation *a)
 {
 	uint32_t i = 0;
 	while (i < a->nloops && a->loops[i].at != a->m.at)
@@ -492,7 +505,8 @@ static void loop(Activation *a)
 		a->loops[a->nloops].at = a->m.at;
 		a->loops[a->nloops++].taken = 0;
 	}
-	bool end = a->loops[i].taken++ >= LOOP_ITEMS;
+	uint32_t most = runs_again(r) ? LOOP_MOST : LOOP_ITEMS;
+	bool end = a->loops[i].taken++ >= most;
 	if (end)
 		a->loops[i].taken = 0;
 	machine_choose(&a->m, end);
@@ -550,7 +564,7 @@ static Outcome drive(ProgramRun *r)
 			a->branched = true;
 			machine_choose(&a->m, choose(r, false));
 			break;
-		case MS_LOOP: loop(a); break;
+		case MS_LOOP: loop(r, a); break;
 		case MS_LIMIT: break;
 		case MS_YIELD: sim_stop(s, S("a generator of the program")); return (Outcome){0};
 		case MS_STOPPED: sim_stop(s, a->m.why.n ? a->m.why : S("an instruction that cannot be followed")); return (Outcome){0};

@@ -9,6 +9,7 @@ static bool symbol_value(void *ctx, Str name, int64_t *out)
 	Sym sym = sym_find(s->names, name);
 	uint32_t v = sym.i ? map_get(&s->symbols, sym.i) : 0;
 	*out = (int64_t)v - 1;
+	s->assumes |= v && map_get(&s->assumed, sym.i);
 	return v != 0;
 }
 
@@ -121,8 +122,10 @@ static void shape_tensor(Sim *s, SimTensor *t, TypeId id)
 	bool strided;
 	t->dtype = ty->dtype;
 	t->device = ty->device;
+	s->assumes = false;
 	t->sized = sim_sizes(s, id, t->size, t->stride, &strided, &t->ndim);
 	t->placed = t->sized;
+	t->assumed = s->assumes;
 }
 
 Ref sim_new_tensor(Sim *s, TypeId type, const TermId *terms, uint64_t origin)
@@ -194,6 +197,7 @@ Ref sim_view_placed(Sim *s, Ref base, TypeId type, const int64_t *size, const in
 	t.needs_grad = b.needs_grad;
 	t.ndim = ndim;
 	t.sized = t.placed = true;
+	t.assumed = b.assumed;
 	t.offset = offset;
 	memcpy(t.size, size, ndim * sizeof *size);
 	memcpy(t.stride, stride, ndim * sizeof *stride);
