@@ -69,9 +69,45 @@ static Str packed_words(const Query *k, MemoryFormat f, Str x, const char *is)
 	return say(k, STR_FMT " %s contiguous in " STR_FMT, STR_ARG(x), is, STR_ARG(format_words(f)));
 }
 
+/* Do two printed layouts differ for sure? */
+static bool differ(Types *t, const Type *a, const Type *b, bool strides)
+{
+	bool d = a->ndim != b->ndim;
+	for (uint32_t i = 0; !d && i < a->ndim; i++)
+		d = expr_eq(t, a->size[i], b->size[i]) == TRI_NO ||
+		    (strides && expr_eq(t, a->stride[i], b->stride[i]) == TRI_NO);
+	return d;
+}
+
+/* Is src the very object that the call returns, of which a later call writes the layout? One object prints with one
+ * layout, so names that print differently are two. And a copy has the sizes of src: where the result was given its
+ * printed ones later, and src prints with those, they are one. */
+static Tri is_written_object(const Query *k)
+{
+	const NodeTypes *nt = k->c->nt;
+	if (!nt->object || k->src->kind != AR_NODE || nt->cluster[k->src->u.node.i] != nt->cluster[k->id.i])
+		return TRI_MAY;
+	const LayoutWrite *w = nt->writes + nt->write_at[nt->cluster[k->id.i]];
+	uint32_t n = nt->nwrites[nt->cluster[k->id.i]];
+	for (uint32_t i = 0; i < n; i++)
+		if (w[i].node.i < k->id.i || w[i].object != nt->object[k->id.i])
+			return TRI_MAY;
+	Type src = *type_get(k->c->t, graph_node(k->c->g, k->src->u.node)->type), out = *type_get(k->c->t, k->n->type),
+		 made = *type_get(k->c->t, nt->v[k->id.i]);
+	if (!n || !has_shape(&src) || !has_shape(&out) || !src.has_stride || !out.has_stride)
+		return TRI_MAY;
+	if (differ(k->c->t, &src, &out, true))
+		return TRI_NO;
+	return has_shape(&made) && differ(k->c->t, &src, &made, false) ? TRI_MUST : TRI_MAY;
+}
+
 static Decision answer_packed(const Query *k, MemoryFormat f, Tri same)
 {
-	Tri t = query_is_packed(k, f);
+	Tri t = query_is_packed(k, f), one = t == TRI_MAY && k->src ? is_written_object(k) : TRI_MAY;
+	if (one == TRI_NO)
+		return answer_no(say(k, STR_FMT " and the result print as two tensors", STR_ARG(k->x)));
+	if (one == TRI_MUST)
+		return answer_yes(same, say(k, STR_FMT " prints with the sizes that the result is given later", STR_ARG(k->x)));
 	if (t == TRI_MAY)
 		return answer_maybe(same, packed_words(k, f, k->x, "is already"));
 	if (f == MF_PRESERVE)
