@@ -76,7 +76,7 @@ typedef struct Activation {
 	bool outermost;
 	bool branched; /* nothing decided a branch in it */
 	struct {
-		uint32_t at, taken;
+		uint32_t at, taken, nbound;
 	} loops[16];
 	uint32_t nloops;
 } Activation;
@@ -103,7 +103,7 @@ typedef struct Run {
 	FirstCall *first;   /* by entry: the arguments it was compiled for */
 	VEC(Activation *) stack;
 	VEC(Binding) bindings;
-	uint32_t activations;
+	uint32_t activations, nbound;
 	uint32_t choice;
 	Map params;         /* self objects by function name */
 } ProgramRun;
@@ -447,6 +447,7 @@ static void call_frame(ProgramRun *r)
 	if (!r->bound[entry]) {
 		r->bound[entry] = 1;
 		r->first[entry] = (FirstCall){c.args, c.nargs};
+		r->nbound++;
 		r->last_bound = entry > r->last_bound ? entry : r->last_bound;
 	}
 	const Entry *e = entry_at(r, entry);
@@ -479,19 +480,7 @@ static bool choose(ProgramRun *r, bool fallback)
 	return jump;
 }
 
-/* Is the next record that has not run yet one more of a function that has run? Then a loop went on. */
-static bool runs_again(const ProgramRun *r)
-{
-	uint32_t n = r->plan->entries->v.n, next = 0;
-	while (next < n && r->bound[next])
-		next++;
-	for (uint32_t i = 0; i < next && next < n; i++)
-		if (same_function(entry_at(r, i), entry_at(r, next)))
-			return true;
-	return false;
-}
-
-/* How often is not known: twice, and as long as the log has records for it. */
+/* How often is not known: twice, and as long as each time another record ran for the first time. */
 static void loop(ProgramRun *r, Activation *a)
 {
 	uint32_t i = 0;
@@ -505,8 +494,9 @@ static void loop(ProgramRun *r, Activation *a)
 		a->loops[a->nloops].at = a->m.at;
 		a->loops[a->nloops++].taken = 0;
 	}
-	uint32_t most = runs_again(r) ? LOOP_MOST : LOOP_ITEMS;
-	bool end = a->loops[i].taken++ >= most;
+	bool more = r->nbound > a->loops[i].nbound && !a->branched;
+	bool end = a->loops[i].taken++ >= (more ? LOOP_MOST : LOOP_ITEMS);
+	a->loops[i].nbound = r->nbound;
 	if (end)
 		a->loops[i].taken = 0;
 	machine_choose(&a->m, end);
