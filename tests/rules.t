@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every rule fires where it has to and is silent where it has to be, as TAP: the golden cases GLxxx-fires* and GLxxx-silent*
+by rule id, one of each for every rule there is, and the corpus's cases where GRAPHLINT_SHARED (../shared) has them.
+"""
+import glob
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+
+CORPUS = os.path.join(os.environ.get("GRAPHLINT_SHARED", "../shared"), "corpus", "rules")
+PROGRAM = os.environ.get("GRAPHLINT", "build/graphlint")
+CASES = "tests/cases"
+# Cases of the corpus that fail today, and why. Passing by surprise fails the test.
+KNOWN = {
+    "GL104 fires/resize_between_graphs": "metadata writes of the frame between two graphs are not looked for",
+    "GL104 fires/resize_between_graphs_26": "metadata writes of the frame between two graphs are not looked for",
+}
+
+tests = 0
+
+
+def ok(good, what, why="", directive=""):
+    global tests
+    tests += 1
+    print("%s %d - %s%s" % ("ok" if good else "not ok", tests, what, directive))
+    if not good and not directive:
+        print("# " + why)
+
+
+def rules_there_are():
+    return sorted({m.group() for p in glob.glob("rules/GL*.yaml") for m in [re.search(r"GL\d+", os.path.basename(p))] if m})
+
+
+def found(*inputs):
+    env = dict(os.environ, ASAN_OPTIONS="exitcode=99")
+    r = subprocess.run([PROGRAM, "--format=json", "--fail-on=never", "--contract=fresh", *inputs], stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, env=env)
+    return [f["rule"] for f in json.loads(r.stdout)["findings"]]
+
+
+def check_cases(rules):
+    for rule in rules:
+        for kind in ("fires", "silent"):
+            folders = sorted(glob.glob(os.path.join(CASES, "%s-%s*" % (rule, kind))))
+            wrong = [f for f in folders if (rule in found(*sorted(glob.glob(os.path.join(f, "input*"))))) != (kind == "fires")]
+            ok(folders and not wrong, "%s: golden cases, %s" % (rule, kind), "no case" if not folders else " ".join(wrong))
+
+
+def check_corpus(rules):
+    sys.dont_write_bytecode = True
+    spec = importlib.util.spec_from_file_location("score_rules", os.path.join(CORPUS, "score_rules.py"))
+    score = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(score)
+
+    def report(rule, kind, name, dump):
+        return score.report("'%s' --format json --fail-on never {dump}" % PROGRAM, dump, 300)
+    rows, wrong = score.score(CORPUS, report, rules)
+    wrong = {"%s %s/%s" % w[:3]: "%s: %s" % (w[3], w[5]) for w in wrong}
+    for rule, kind, name, _, _ in score.cases(CORPUS):
+        case = "%s %s/%s" % (rule, kind, name)
+        if rule not in rules:
+            continue
+        if case in KNOWN:
+            if case in wrong:
+                ok(False, case, directive=" # TODO " + KNOWN[case])
+            else:
+                ok(False, case + " passes although it is known to fail", "take it out of KNOWN")
+        else:
+            ok(case not in wrong, case, wrong.get(case, ""))
+
+
+def main():
+    if not os.access(PROGRAM, os.X_OK):
+        print("1..0 # skip no program: make")
+        return
+    rules = rules_there_are()
+    check_cases(rules)
+    if os.path.isdir(CORPUS):
+        check_corpus(rules)
+    print("1..%d" % tests)
+
+
+main()
