@@ -9,6 +9,7 @@
 
 #include "listing.h"
 #include "sim.h"
+#include "sim_host.h"
 
 typedef struct World {
 	Env *e;
@@ -241,6 +242,93 @@ static void test_opened_list(void **state)
 	assert_true(sim_obj(&w->s, box)->opened);
 }
 
+/* Items that are not known are counted all the same; what stops first, stops all. */
+static void test_rows_of_unknown(void **state)
+{
+	World *w = *state;
+	static const char *const numbered = "  1           0 LOAD_GLOBAL              0 (enumerate)\n"
+	                                    "              2 LOAD_FAST                0 (box)\n"
+	                                    "              4 LOAD_CONST               1 (3)\n"
+	                                    "              6 CALL_FUNCTION            2\n"
+	                                    "              8 GET_ITER\n"
+	                                    "        >>   10 FOR_ITER                10 (to 22)\n"
+	                                    "             12 UNPACK_SEQUENCE          2\n"
+	                                    "             14 STORE_FAST               1 (i)\n"
+	                                    "             16 STORE_FAST               2 (x)\n"
+	                                    "             18 JUMP_ABSOLUTE           10\n"
+	                                    "        >>   22 LOAD_FAST                1 (i)\n"
+	                                    "             24 RETURN_VALUE\n";
+	static const char *const zipped = "  1           0 LOAD_GLOBAL              0 (zip)\n"
+	                                  "              2 LOAD_FAST                0 (box)\n"
+	                                  "              4 LOAD_CONST               1 ((4, 5))\n"
+	                                  "              6 CALL_FUNCTION            2\n"
+	                                  "              8 GET_ITER\n"
+	                                  "        >>   10 FOR_ITER                10 (to 22)\n"
+	                                  "             12 UNPACK_SEQUENCE          2\n"
+	                                  "             14 STORE_FAST               1 (x)\n"
+	                                  "             16 STORE_FAST               2 (k)\n"
+	                                  "             18 JUMP_ABSOLUTE           10\n"
+	                                  "        >>   22 LOAD_FAST                2 (k)\n"
+	                                  "             24 RETURN_VALUE\n";
+	sim_begin(w);
+	run_with(w, numbered, sim_unknown(&w->s, 77));
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(w->status, MS_LOOP);
+		machine_choose(&w->m, i == 2);
+		w->status = machine_run(&w->m, 1000);
+	}
+	assert_int(w, w->m.value, 4);
+	sim_begin(w);
+	run_with(w, zipped, sim_unknown(&w->s, 77));
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(w->status, MS_LOOP);
+		machine_choose(&w->m, false);
+		w->status = machine_run(&w->m, 1000);
+	}
+	assert_int(w, w->m.value, 5);
+}
+
+/* it = zip(it) again and again: no way that deep is gone. */
+static void test_rows_within_rows(void **state)
+{
+	World *w = *state;
+	sim_begin(w);
+	Ref it = sim_unknown(&w->s, 77), deeper = it;
+	uint32_t depth = 0;
+	while (deeper && depth < 1000) {
+		it = deeper;
+		deeper = host_rows(&w->s, &w->m, &it, 1, 0);
+		depth++;
+	}
+	assert_true(depth < 10);
+}
+
+/* What Dynamo replays by the dict method of a subclass is done to the object itself. */
+static void test_method_of_a_base(void **state)
+{
+	World *w = *state;
+	assert_int(w, run(w, "  1           0 LOAD_CONST               1 ('a')\n"
+	                     "              2 LOAD_CONST               2 (1)\n"
+	                     "              4 BUILD_MAP                1\n"
+	                     "              6 STORE_FAST               0 (d)\n"
+	                     "              8 LOAD_GLOBAL              0 (type)\n"
+	                     "             10 LOAD_FAST                0 (d)\n"
+	                     "             12 CALL_FUNCTION            1\n"
+	                     "             14 LOAD_ATTR                1 (__mro__)\n"
+	                     "             16 LOAD_CONST               3 (2)\n"
+	                     "             18 BINARY_SUBSCR\n"
+	                     "             20 LOAD_METHOD              2 (__setitem__)\n"
+	                     "             22 LOAD_FAST                0 (d)\n"
+	                     "             24 LOAD_CONST               1 ('a')\n"
+	                     "             26 LOAD_CONST               4 (9)\n"
+	                     "             28 CALL_METHOD              3\n"
+	                     "             30 POP_TOP\n"
+	                     "             32 LOAD_FAST                0 (d)\n"
+	                     "             34 LOAD_CONST               1 ('a')\n"
+	                     "             36 BINARY_SUBSCR\n"
+	                     "             38 RETURN_VALUE\n"), 9);
+}
+
 /* ---- names ---- */
 
 static void test_names(void **state)
@@ -368,6 +456,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_lists, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_dict_of_module, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_opened_list, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_rows_of_unknown, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_rows_within_rows, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_method_of_a_base, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_names, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_global_value, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_print, world_setup, world_teardown),
