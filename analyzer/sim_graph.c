@@ -325,6 +325,24 @@ static Ref strided_result(GraphRun *r, const SemCall *c, Ref base, TypeId type)
 	return sim_view_of_store(s, base, type, idx, (uint32_t)numel);
 }
 
+/* The same where it has too many elements, or the storage does: by its place. */
+static Ref strided_place(GraphRun *r, Ref base, TypeId type, const int64_t *size, uint32_t ndim)
+{
+	const int64_t most = (int64_t)1 << 30;
+	SimTensor b = *sim_tensor_of(r->s, base);
+	int64_t asked[SIM_DIMS], stride[SIM_DIMS], offset = b.offset;
+	uint32_t n = 0;
+	bool has_offset = false;
+	SemCall c = sem_call(r);
+	if (b.idx || !b.placed || !sem_strided(&c, asked, stride, &n, &offset, &has_offset))
+		return 0;
+	offset = has_offset ? offset : b.offset;
+	bool known = n == ndim && memcmp(asked, size, n * sizeof *size) == 0 && offset >= 0 && offset <= most;
+	for (uint32_t d = 0; known && d < n; d++)
+		known = asked[d] <= most && stride[d] >= 0 && stride[d] <= most;
+	return known ? sim_view_placed(r->s, base, type, size, stride, n, offset) : 0;
+}
+
 /* Where a view of a large tensor lies, or what x[...] = v writes in it: known only when the tensor's own place is. */
 static bool large_place(GraphRun *r, Ref base, int member, const int64_t *size, uint32_t ndim, SemTensor *out)
 {
@@ -377,6 +395,9 @@ static Ref view_result(GraphRun *r, Ref base, int member)
 	Str t = target_of(r, n);
 	SemTensor at;
 	bool sized = sim_sizes(s, type, size, stride, &strided, &ndim);
+	Ref placed = sized ? strided_place(r, base, type, size, ndim) : 0;
+	if (placed)
+		return placed;
 	if (sized && !sim_tensor_of(s, base)->idx && large_place(r, base, member, size, ndim, &at) && at.ndim == ndim &&
 	    memcmp(at.size, size, ndim * sizeof *size) == 0)
 		return sim_view_placed(s, base, type, at.size, at.stride, at.ndim, at.offset);

@@ -264,8 +264,61 @@ static bool is_dense(const SimPart *p)
 	return n == hi - lo + 1;
 }
 
+enum { MEET_ELEMENTS_MOST = 1 << 16, MEET_SPAN_MOST = 1 << 20 };
+
+static uint64_t part_numel(const SimPart *p)
+{
+	uint64_t n = 1;
+	for (uint32_t d = 0; d < p->ndim; d++)
+		n = n > MEET_ELEMENTS_MOST || (uint64_t)p->size[d] > MEET_ELEMENTS_MOST ? MEET_ELEMENTS_MOST + 1 : n * (uint64_t)p->size[d];
+	return n;
+}
+
+/* Marks the elements of a part, or asks whether one is marked. */
+static bool part_walk(const SimPart *p, int64_t from, uint8_t *in, bool mark)
+{
+	int64_t at[SIM_DIMS] = {0};
+	for (uint64_t k = part_numel(p); k-- > 0;) {
+		int64_t i = p->offset - from;
+		for (uint32_t d = 0; d < p->ndim; d++)
+			i += at[d] * p->stride[d];
+		if (mark)
+			in[i] = 1;
+		else if (in[i])
+			return true;
+		for (uint32_t d = p->ndim; d-- > 0;) {
+			if (++at[d] < p->size[d])
+				break;
+			at[d] = 0;
+		}
+	}
+	return false;
+}
+
+/* Element by element, for places of moderate size. */
+static Tri parts_meet_exactly(Sim *s, const SimPart *a, const SimPart *b)
+{
+	int64_t alo, ahi, blo, bhi;
+	uint64_t na = part_numel(a), nb = part_numel(b);
+	interval(a, &alo, &ahi);
+	interval(b, &blo, &bhi);
+	int64_t lo = alo < blo ? alo : blo, hi = ahi > bhi ? ahi : bhi;
+	bool forward = true;
+	for (uint32_t d = 0; d < SIM_DIMS; d++)
+		forward &= (d >= a->ndim || a->stride[d] >= 0) && (d >= b->ndim || b->stride[d] >= 0);
+	if (!forward || na > MEET_ELEMENTS_MOST || nb > MEET_ELEMENTS_MOST || hi - lo >= MEET_SPAN_MOST)
+		return TRI_MAY;
+	ArenaMark mark = arena_mark(s->scratch);
+	uint8_t *in = NEW_N(s->scratch, uint8_t, (size_t)(hi - lo) + 1);
+	part_walk(a, lo, in, true);
+	bool meet = part_walk(b, lo, in, false);
+	arena_rewind(s->scratch, mark);
+	s->steps += (na + nb + (uint64_t)(hi - lo)) / 64;
+	return meet ? TRI_MUST : TRI_NO;
+}
+
 /* Do two places have elements in common? */
-static Tri parts_meet(const SimPart *a, const SimPart *b)
+static Tri parts_meet(Sim *s, const SimPart *a, const SimPart *b)
 {
 	int64_t alo, ahi, blo, bhi;
 	if (a->place == b->place)
@@ -280,7 +333,7 @@ static Tri parts_meet(const SimPart *a, const SimPart *b)
 		return (is_dense(a) && blo >= alo && blo <= ahi) || (is_dense(b) && alo >= blo && alo <= bhi) ||
 		               (is_dense(a) && is_dense(b))
 		           ? TRI_MUST
-		           : TRI_MAY;
+		           : parts_meet_exactly(s, a, b);
 	if (a->ndim == b->ndim) { /* blocks of one matrix: apart in some dim of equal stride */
 		int64_t rest = a->offset - b->offset;
 		bool same = true;
@@ -293,7 +346,7 @@ static Tri parts_meet(const SimPart *a, const SimPart *b)
 				return TRI_NO;
 		}
 	}
-	return TRI_MAY;
+	return parts_meet_exactly(s, a, b);
 }
 
 /* Does part a cover all of b? Only what is certain counts. */
@@ -357,7 +410,7 @@ static TermId read_large(Sim *s, const SimTensor *t, bool *mixed)
 		return read_unplaced(s, t);
 	for (uint32_t i = st->parts.n; i-- > 0 && !covered && n < MOST;) {
 		const SimPart *p = &st->parts.v[i];
-		Tri meet = parts_meet(p, &q);
+		Tri meet = parts_meet(s, p, &q);
 		if (meet == TRI_NO)
 			continue;
 		unsure |= meet == TRI_MAY;
@@ -496,7 +549,7 @@ Tri sim_overlap(Sim *s, Ref a, Ref b)
 		return TRI_NO;
 	if (!x->idx || !y->idx) {
 		SimPart p = part_of(x, (TermId){0}), q = part_of(y, (TermId){0});
-		return parts_meet(&p, &q);
+		return parts_meet(s, &p, &q);
 	}
 	uint32_t n = s->stores.v[x->store].n;
 	uint8_t *in = NEW_N(s->scratch, uint8_t, n + 1);
