@@ -3,7 +3,7 @@
 
 #include "frame_links_priv.h"
 
-const LinkLimits link_limits_default = {.paths = 128, .steps_each = 64};
+const LinkLimits link_limits_default = {.paths = 128, .steps_each = 64, .lines = true};
 
 /* ---- names ---- */
 
@@ -101,6 +101,8 @@ LinkEvent *link_add(LinkRun *r, LinkKind kind)
 void link_line(LinkRun *r, LinkEvent *e, const char *fmt, ...)
 {
 	va_list ap;
+	if (!r->lines)
+		return;
 	va_start(ap, fmt);
 	Str rest = str_vprintf(r->scratch, fmt, ap);
 	va_end(ap);
@@ -248,7 +250,7 @@ FrameLinks *frame_links(const Code *code, Names *names, const LinkLimits *limits
 	*out = (FrameLinks){.a = keep, .code = code, .paths = 1};
 	lterms_init(&out->terms, keep);
 	Driver d = {
-		.run = {.out = out, .t = &out->terms, .names = names, .keep = keep, .scratch = scratch},
+		.run = {.out = out, .t = &out->terms, .names = names, .keep = keep, .scratch = scratch, .lines = limits->lines},
 		.limits = limits,
 		.steps = ((uint64_t)code->n + 16) * limits->steps_each};
 	VEC_PUSH(scratch, &d.waiting, first_path(&d, code));

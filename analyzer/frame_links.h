@@ -42,7 +42,7 @@ typedef struct LinkEvent {
 	Sym name;        /* of attribute, global, cell; of a call the name of the graph, resume function or code object */
 	LTermId *args;    /* containers as they were at that moment */
 	uint32_t nargs;
-	Str line;        /* as links_dump prints it */
+	Str line;        /* as links_dump prints it, with LinkLimits.lines */
 } LinkEvent;
 
 typedef struct FrameLinks {
@@ -59,6 +59,7 @@ typedef struct FrameLinks {
 typedef struct LinkLimits {
 	uint32_t paths;       /* most paths of a frame */
 	uint32_t steps_each;  /* most steps, for each instruction of the listing */
+	bool lines;           /* events get the line that links_dump prints */
 } LinkLimits;
 
 extern const LinkLimits link_limits_default;

@@ -23,6 +23,7 @@ typedef struct LinkRun {
 	LTerms *t;
 	Names *names;
 	Path *path; /* the one that runs */
+	bool lines;
 	Arena *keep, *scratch;
 } LinkRun;
 

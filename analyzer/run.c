@@ -129,7 +129,9 @@ static void link(Run *r)
 static void frames(Run *r)
 {
 	crash_note("frames", NULL, 0);
-	r->frames = frames_link(&r->program, &link_limits_default, &r->a, &r->scratch);
+	LinkLimits limits = link_limits_default;
+	limits.lines = r->dump & DUMP_LINK; /* nobody else reads them, and they are most of what links hold */
+	r->frames = frames_link(&r->program, &limits, &r->a, &r->scratch);
 	if (r->dump & DUMP_LINK)
 		frames_dump(r->frames, &r->dump_out);
 }
