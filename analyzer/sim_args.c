@@ -153,7 +153,7 @@ FrameArgs frame_args(Sim *s, const Code *original, const Code *modified, uint32_
 	}
 	Ref *v = NEW_N(s->scratch, Ref, takes);
 	memcpy(v, out.v, (takes - 1) * sizeof *v);
-	v[takes - 1] = sim_list(s, HK_TUPLE, out.v + takes - 1, out.n - takes + 1);
+	v[takes - 1] = sim_list(s, HK_TUPLE, out.n >= takes ? out.v + takes - 1 : NULL, out.n - takes + 1);
 	out.v = v;
 	out.n = takes;
 	return out;

@@ -222,7 +222,7 @@ static Ref close_bracket(Parse *p)
 	Open o = p->open.v[--p->open.n];
 	p->i += o.kind == HK_SET ? 2 : 1;
 	uint32_t n = p->items.n - o.at;
-	const Ref *v = p->items.v + o.at;
+	const Ref *v = n ? p->items.v + o.at : NULL; /* nothing was ever pushed: no array */
 	p->items.n = o.at;
 	if (o.kind == HK_TUPLE && n == 1 && !o.comma)
 		return v[0];

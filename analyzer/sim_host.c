@@ -349,7 +349,7 @@ static void unpack(Sim *s, Machine *m, Ref seq, uint32_t n, int32_t after, Ref *
 		out[i] = v.v.v[i];
 	if (after < 0)
 		return;
-	out[before] = sim_list(s, HK_LIST, v.v.v + before, rest);
+	out[before] = sim_list(s, HK_LIST, rest ? v.v.v + before : NULL, rest);
 	for (uint32_t i = 0; i < (uint32_t)after; i++)
 		out[before + 1 + i] = v.v.v[before + rest + i];
 }

@@ -106,7 +106,7 @@ const Term *term_get(const Terms *t, TermId id)
 
 const TermId *term_args(const Terms *t, const Term *x)
 {
-	return t->operands.v + x->at;
+	return x->n ? t->operands.v + x->at : NULL;
 }
 
 bool term_is_unsure(const Terms *t, TermId id)
