@@ -38,6 +38,7 @@ typedef struct Flow {
 	VEC(AttrSummary) attrs;
 	VEC(uint32_t) attr_obj;
 	uint32_t *input_obj; /* by input */
+	VEC(uint32_t) moved; /* inputs that have another storage at the end */
 	uint8_t *indexed;    /* by NodeId: some later x[0] takes an element of it */
 	NodeFrom *from;      /* by NodeId: becomes Summary.from */
 	bool annotated;      /* the printing has annotations: a node without one is no single tensor */

@@ -126,9 +126,19 @@ static void shared_inputs(Flow *f, uint32_t store, OutputSummary *s)
 		of_one(f, s, st->index);
 		return;
 	}
-	for (uint32_t i = 0; i < f->g->inputs.n; i++) /* an input that set_ gave this storage */
-		if (f->m.objs.v[f->input_obj[i]].store != f->m.objs.v[f->input_obj[i]].first_store && is_input_memory(f, store, i))
-			of_one(f, s, i);
+	for (uint32_t i = 0; i < f->moved.n && s->nof < MAX_OF; i++)
+		if (is_input_memory(f, store, f->moved.v[i]))
+			of_one(f, s, f->moved.v[i]);
+}
+
+/* Inputs that set_ gave another storage. */
+static void moved_inputs(Flow *f)
+{
+	for (uint32_t i = 0; i < f->g->inputs.n; i++) {
+		const Obj *o = &f->m.objs.v[f->input_obj[i]];
+		if (o->store != o->first_store)
+			VEC_PUSH(f->scratch, &f->moved, i);
+	}
 }
 
 static void set_root(Flow *f, OutputSummary *s, const OutVal *v, uint32_t target)
@@ -161,15 +171,38 @@ static bool must_words(Flow *f, const OutVal *v, OutputSummary *s)
 	return true;
 }
 
-static bool output_words(Flow *f, const OutVal *all, uint32_t k, OutputSummary *s, const Map *by_store, const uint32_t *next)
+/* Outputs by what they are: chains of indices + 1, lowest first. */
+typedef struct OutChains {
+	Map of;
+	uint32_t *next;
+} OutChains;
+
+static OutChains out_chains(Flow *f, uint32_t n)
+{
+	return (OutChains){{.a = f->scratch}, NEW_N(f->scratch, uint32_t, n + 1)};
+}
+
+static void out_chain_add(OutChains *c, uint32_t key, uint32_t k)
+{
+	c->next[k] = map_get(&c->of, key);
+	map_put(&c->of, key, k + 1);
+}
+
+static void of_chain(Flow *f, OutputSummary *s, const OutChains *c, uint32_t key, uint32_t but)
+{
+	for (uint32_t j = map_get(&c->of, key); j && s->nof < MAX_OF; j = c->next[j - 1])
+		if (j - 1 != but)
+			of_one(f, s, j - 1);
+}
+
+static bool output_words(Flow *f, const OutVal *all, uint32_t k, OutputSummary *s, const OutChains *by_store,
+                         const OutChains *by_obj)
 {
 	const OutVal *v = &all[k];
-	bool same = false;
-	for (uint32_t j = map_get(by_store, v->store); j; j = next[j - 1])
-		same |= j - 1 != k && all[j - 1].obj == v->obj;
-	for (uint32_t j = map_get(by_store, v->store); j; j = next[j - 1])
-		if (j - 1 != k && (!same || all[j - 1].obj == v->obj))
-			of_one(f, s, j - 1);
+	of_chain(f, s, by_obj, v->obj, k);
+	bool same = s->nof;
+	if (!same)
+		of_chain(f, s, by_store, v->store, k);
 	if (!s->nof)
 		return false;
 	s->kind = same ? ALIAS_OUTPUT : ALIAS_VIEW_OF_OUTPUT;
@@ -249,16 +282,18 @@ static void outputs(Flow *f)
 {
 	uint32_t n = f->g->outputs.n;
 	OutVal *v = NEW_N(f->scratch, OutVal, n + 1);
-	Map by_store = {.a = f->scratch}, reached = {.a = f->scratch};
-	uint32_t *next = NEW_N(f->scratch, uint32_t, n + 1), *rnext = NEW_N(f->scratch, uint32_t, REACHES * (size_t)n + 1);
+	OutChains by_store = out_chains(f, n), by_obj = out_chains(f, n);
+	Map reached = {.a = f->scratch};
+	uint32_t *rnext = NEW_N(f->scratch, uint32_t, REACHES * (size_t)n + 1);
 	f->s->outputs = NEW_N(f->keep, OutputSummary, n + 1);
+	moved_inputs(f);
 	for (uint32_t k = 0; k < n; k++)
 		v[k] = out_value(f, &f->g->outputs.v[k].arg);
 	for (uint32_t k = n; k-- > 0;) {
 		if (!v[k].tensor)
 			continue;
-		next[k] = map_get(&by_store, v[k].store);
-		map_put(&by_store, v[k].store, k + 1);
+		out_chain_add(&by_store, v[k].store, k);
+		out_chain_add(&by_obj, v[k].obj, k);
 		for (uint32_t i = 0; i < v[k].reach.v.n && i < REACHES; i++) {
 			uint32_t slot = k * REACHES + i, store = v[k].reach.v.v[i].store;
 			rnext[slot] = map_get(&reached, store);
@@ -274,7 +309,7 @@ static void outputs(Flow *f)
 			s->kind = v[k].unknown ? ALIAS_UNKNOWN : ALIAS_NON_TENSOR;
 			continue;
 		}
-		if (must_words(f, &v[k], s) || output_words(f, v, k, s, &by_store, next) || maybe_words(f, &v[k], s) ||
+		if (must_words(f, &v[k], s) || output_words(f, v, k, s, &by_store, &by_obj) || maybe_words(f, &v[k], s) ||
 		    maybe_output_words(f, v, k, s, &reached, rnext))
 			continue;
 		s->certainty = TRI_MUST;

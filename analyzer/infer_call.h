@@ -24,6 +24,14 @@ typedef struct Autocast {
 } Autocast;
 
 /* One graph on the way. */
+/* What an object was before each write of a layout in its cluster, from the last write on. */
+typedef struct Undo {
+	TypeId end;     /* its layout at the end, from which the way goes back */
+	TypeId *before; /* before[k]: before write k; known from `done` on */
+	uint32_t done;
+	bool stuck;     /* write done - 1 cannot be undone */
+} Undo;
+
 typedef struct Infer {
 	const Program *p;
 	const Graph *g;
@@ -36,6 +44,9 @@ typedef struct Infer {
 	Arena *a;
 	uint32_t vmap; /* open _vmap_increment_nesting regions */
 	VEC(Autocast) autocast; /* open regions, innermost last */
+	VEC(Undo) undos;
+	Map undos_of; /* cluster and layout at the end -> index + 1 */
+	uint64_t undo_room; /* steps that may still be kept */
 	uint32_t *nlayout; /* by cluster: how many nodes write layouts; NULL as nt.object */
 	uint32_t members_left; /* how many members of tuples may still be kept */
 	Map child; /* bodies of the graph, by the Sym of their attribute */

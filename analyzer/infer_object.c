@@ -110,6 +110,7 @@ static void make_room(Infer *in, const NodeId *write, uint32_t n)
 	nt->nwrites = NEW_N(in->a, uint32_t, nt->n);
 	nt->writes = NEW_N(in->a, LayoutWrite, n);
 	in->nlayout = NEW_N(in->a, uint32_t, nt->n);
+	in->undo_room = 64 * (uint64_t)n;
 	for (uint32_t i = 0; i < n; i++)
 		in->nlayout[nt->cluster[write[i].i]]++;
 	uint32_t at = 0;
@@ -159,21 +160,59 @@ bool infer_layout_later(const Infer *in, NodeId id)
 	return n && in->nt.writes[in->nt.write_at[c] + n - 1].node.i > id.i;
 }
 
-/* Back over the writes after a node, from what its object is at the end. */
+/* Goes on from write `done` - 1 down to write k. False: some write between cannot be undone. */
+static bool undo_to(Infer *in, Undo *u, const LayoutWrite *w, uint32_t n, uint32_t k)
+{
+	while (!u->stuck && u->done > k) {
+		TypeId after = u->done < n ? u->before[u->done] : u->end;
+		const LayoutWrite *last = &w[u->done - 1];
+		u->stuck = in->nt.object[last->node.i] != in->nt.object[w[n - 1].node.i] ||
+		           !infer_call_undo(in, last->node, after, &u->before[u->done - 1]);
+		u->done -= !u->stuck;
+	}
+	return u->done <= k;
+}
+
+/* The first write of a cluster behind a node. */
+static uint32_t first_write_after(const LayoutWrite *w, uint32_t n, NodeId id)
+{
+	uint32_t low = 0, high = n;
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		if (w[mid].node.i > id.i)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+/* Back over the writes after a node, from what its object is at the end. The way is kept for the next node of the cluster;
+ * where names of one object print with many layouts, not all of them get one of their own. */
 static TypeId undone(Infer *in, NodeId id)
 {
 	const NodeTypes *nt = &in->nt;
-	uint32_t c = nt->cluster[id.i];
+	uint32_t c = nt->cluster[id.i], n = in->nlayout[c];
 	const LayoutWrite *w = nt->writes + nt->write_at[c];
 	TypeId now = graph_node(in->g, id)->type, plain = type_without_shape(in->t, now);
-	for (uint32_t k = in->nlayout[c]; k-- > 0 && w[k].node.i > id.i;) {
-		TypeId before;
-		if (nt->object[w[k].node.i] != nt->object[id.i] ||
-		    !infer_call_undo(in, w[k].node, now, &before))
+	uint32_t k = first_write_after(w, n, id);
+	if (k == n)
+		return now;
+	if (nt->object[w[n - 1].node.i] != nt->object[id.i])
+		return plain;
+	uint64_t key = (uint64_t)c << 32 | now.i;
+	in->undos_of.a = in->a;
+	uint32_t at = map_get(&in->undos_of, key);
+	if (!at) {
+		if (in->undo_room < n)
 			return plain;
-		now = before;
+		in->undo_room -= n;
+		VEC_PUSH(in->a, &in->undos, ((Undo){.end = now, .before = NEW_N(in->a, TypeId, n), .done = n}));
+		at = in->undos.n;
+		map_put(&in->undos_of, key, at);
 	}
-	return now;
+	Undo *u = &in->undos.v[at - 1];
+	return undo_to(in, u, w, n, k) ? u->before[k] : plain;
 }
 
 static bool same_layout(Types *t, const Type *a, const Type *b)

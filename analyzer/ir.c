@@ -55,8 +55,21 @@ Arg graph_compound(Graph *g, ArgKind kind, Sym sym, const Arg *kids, uint32_t n)
 	return (Arg){.kind = (uint8_t)kind, .u.sym = sym, .at = args_append(g, kids, n), .n = n};
 }
 
+void graph_index_children(Graph *g)
+{
+	g->child_at = (Map){.a = g->a};
+	for (uint32_t i = g->children.n; i-- > 0;)
+		if (!sym_none(g->children.v[i].attr))
+			map_put(&g->child_at, g->children.v[i].attr.i, i + 1);
+	g->nchild_at = g->children.n;
+}
+
 GraphId graph_child(const Graph *g, Sym attr)
 {
+	if (g->children.n && g->nchild_at == g->children.n) {
+		uint32_t i = map_get(&g->child_at, attr.i);
+		return i ? g->children.v[i - 1].graph : (GraphId){0};
+	}
 	for (uint32_t i = 0; i < g->children.n; i++)
 		if (sym_eq(g->children.v[i].attr, attr))
 			return g->children.v[i].graph;

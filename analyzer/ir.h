@@ -135,6 +135,8 @@ typedef struct Graph {
 	VEC(Sym) input_descriptors; /* parallel to inputs when the print has them, else empty */
 	VEC(Output) outputs;
 	VEC(Child) children;
+	Map child_at;        /* Sym of a child -> its index + 1 in children, the first of equal ones; see graph_index_children */
+	uint32_t nchild_at;  /* children that it knows */
 	VEC(NodeId) unread;  /* NK_UNREAD nodes */
 } Graph;
 
@@ -180,6 +182,8 @@ Arg graph_compound(Graph *g, ArgKind kind, Sym sym, const Arg *kids, uint32_t n)
 static inline const Arg *node_args(const Graph *g, const Node *n) { return g->args.v ? g->args.v + n->arg_at : NULL; }
 static inline const Arg *arg_kids(const Graph *g, const Arg *a) { return g->args.v ? g->args.v + a->at : NULL; }
 GraphId graph_child(const Graph *g, Sym attr); /* 0 when there is none */
+/* Makes graph_child fast; for readers, once the children have their names. */
+void graph_index_children(Graph *g);
 Span node_span(const Graph *g, NodeId id);
 Span graph_span(const Graph *g);
 /* Calls f for every node id in an argument tree, in order; iterative. */

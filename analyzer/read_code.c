@@ -120,7 +120,7 @@ static Str unquote(Str s)
 /* NAME, NAME : type = default, NAME: "type", *NAME, with a comment possibly before it (that of the part before) */
 static void read_parameter(CodeReader *c, uint32_t at, uint32_t end, Sym descriptor)
 {
-	Str s = c->text->s;
+	Str s = str_sub(c->text->s, 0, end);
 	while (at < end && (s.p[at] == ' ' || s.p[at] == '\n' || s.p[at] == '*' || s.p[at] == '\r' || s.p[at] == '\t'))
 		at++;
 	if (at < end && s.p[at] == '#') {
@@ -135,7 +135,7 @@ static void read_parameter(CodeReader *c, uint32_t at, uint32_t end, Sym descrip
 	Str name = str_sub(s, at, e);
 	if (!name.n || str_eq(name, S("self")))
 		return;
-	uint32_t i = e, stop = str_find_char(s, '#', e) < end ? str_find_char(s, '#', e) : end;
+	uint32_t i = e, stop = str_find_char(s, '#', e);
 	Str rest = str_trim(str_sub(s, i, end));
 	TypeId type = {0};
 	bool typed = rest.n && rest.p[0] == ':';
@@ -156,10 +156,12 @@ static void read_parameter(CodeReader *c, uint32_t at, uint32_t end, Sym descrip
 static Sym descriptor_after(CodeReader *c, uint32_t at, uint32_t limit)
 {
 	Str s = c->text->s;
-	uint32_t eol = str_find_char(s, '\n', at), hash = str_find_char(s, '#', at);
-	if (hash >= eol || hash >= limit || str_trim(str_sub(s, at, hash)).n > 1)
+	at += at < limit && s.p[at] == ',';
+	while (at < limit && (s.p[at] == ' ' || s.p[at] == '\t' || s.p[at] == '\r'))
+		at++;
+	if (at >= limit || s.p[at] != '#')
 		return (Sym){0};
-	return sym(c, str_trim(str_sub(s, hash + 1, eol)));
+	return sym(c, str_trim(str_sub(s, at + 1, str_find_char(s, '\n', at))));
 }
 
 static void read_signature(CodeReader *c, uint32_t open, uint32_t close)
@@ -431,19 +433,16 @@ static void flatten_inputs(CodeReader *c, const StmtVal *sv, const Pending *p)
 {
 	Graph *g = c->g;
 	Span span = at_clean(c, p->at, p->end);
-	VEC(NodeId) old = {0};
-	for (uint32_t i = 0; i < g->inputs.n; i++)
-		VEC_PUSH(c->r->scratch, &old, g->inputs.v[i]);
+	Map old = {.a = c->r->scratch};
+	for (uint32_t i = g->inputs.n; i-- > 0;)
+		map_put(&old, graph_node(g, g->inputs.v[i])->target.i, g->inputs.v[i].i);
 	g->inputs.n = 0;
 	g->input_descriptors.n = 0;
 	for (uint32_t i = 0; i < sv->ntargets; i++) {
 		if (sv->targets[i].kind != V_IDENT)
 			continue;
 		Sym name = sv->targets[i].sym;
-		NodeId same = {0};
-		for (uint32_t k = 0; k < old.n; k++)
-			if (sym_eq(graph_node(g, old.v[k])->target, name))
-				same = old.v[k];
+		NodeId same = {map_get(&old, name.i)};
 		uint32_t declared = map_get(&c->declared, name.i);
 		if (same.i)
 			VEC_PUSH(g->a, &g->inputs, same);
@@ -934,37 +933,35 @@ static bool missing_def(CodeReader *c, const Stmt *st)
 	return true;
 }
 
-static bool has_child(const Graph *g, Sym attr)
-{
-	return graph_child(g, attr).i != 0;
-}
-
-static bool takes_attr(const Graph *g, Sym attr)
-{
-	for (uint32_t i = 1; i < g->nodes.n; i++)
-		if (g->nodes.v[i].kind == NK_GET_ATTR && sym_eq(g->nodes.v[i].target, attr))
-			return true;
-	return false;
-}
-
 /* Before 2.5 bodies print with their class, GraphModule, in place of the attribute's name. They come in the order in
  * which the parent takes them: the k-th body without a name of its own is the k-th attribute without a body. */
-static void name_children(Graph *g)
+static void name_children(Graph *g, Arena *scratch)
 {
+	Map taken = {.a = scratch}, named = {.a = scratch};
 	uint32_t at = 1;
+	if (!g->children.n)
+		return;
+	for (uint32_t i = 1; i < g->nodes.n; i++)
+		if (g->nodes.v[i].kind == NK_GET_ATTR && g->nodes.v[i].target.i)
+			map_put(&taken, g->nodes.v[i].target.i, 1);
+	for (uint32_t k = 0; k < g->children.n; k++)
+		if (g->children.v[k].attr.i)
+			map_put(&named, g->children.v[k].attr.i, 1);
 	for (uint32_t k = 0; k < g->children.n; k++) {
 		Child *c = &g->children.v[k];
-		if (takes_attr(g, c->attr))
+		if (map_get(&taken, c->attr.i))
 			continue;
 		for (; at < g->nodes.n; at++) {
 			const Node *n = &g->nodes.v[at];
-			if (n->kind == NK_GET_ATTR && !(n->flags & NF_TYPED) && !has_child(g, n->target))
+			if (n->kind == NK_GET_ATTR && !(n->flags & NF_TYPED) && !map_get(&named, n->target.i))
 				break;
 		}
 		if (at == g->nodes.n)
-			return;
+			break;
 		c->attr = g->nodes.v[at++].target;
+		map_put(&named, c->attr.i, 1);
 	}
+	graph_index_children(g);
 }
 
 void read_code(Reader *r, ArtifactId id, const Artifact *art, const Text *text)
@@ -1009,7 +1006,7 @@ void read_code(Reader *r, ArtifactId id, const Artifact *art, const Text *text)
 	}
 	end_graph(&c);
 	for (uint32_t i = c.root->id.i; i < r->program->graphs.n; i++)
-		name_children(r->program->graphs.v[i]);
+		name_children(r->program->graphs.v[i], r->scratch);
 	if (sym_none(c.root->name))
 		c.root->name = sym_intern(r->program->names, S("forward"));
 }
