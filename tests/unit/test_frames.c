@@ -36,6 +36,7 @@ static ProgramFrames *frames_of(World *w, const char *text)
 {
 	Str why = {0};
 	sources_add_bytes(&w->run.sources, S("a.log"), str_from_c(text), 0, &why);
+	w->run.dump |= DUMP_LINK; /* events with their lines */
 	run_analyse(&w->run);
 	assert_non_null(w->run.frames);
 	return w->run.frames;
