@@ -256,6 +256,8 @@ static void scan_block(Scan *sc, uint32_t at, Stmt *st)
 	if (open) { /* never closed: do not lose the rest of the graph */
 		slack_spend(sc, at, st->end);
 		st->end = line_end(sc->s, at);
+		st->kind = ST_STATEMENT;
+		st->torn = true;
 	}
 	uint32_t e = line_end(sc->s, st->end);
 	sc->at = e < sc->s.n ? e + 1 : sc->s.n;

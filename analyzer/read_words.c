@@ -12,15 +12,18 @@ static bool digits_at(Str s, uint32_t at, uint32_t *end)
 
 bool words_file_comment(Str s, SrcLoc *loc, Names *names, uint32_t *code_at)
 {
-	for (uint32_t i = str_find_char(s, ':', 0); i < s.n; i = str_find_char(s, ':', i + 1)) {
+	uint32_t last = str_rfind(s, S(", code: "));
+	if (last == s.n)
+		return false;
+	for (uint32_t i = str_find_char(s, ':', 0); i < last; i = str_find_char(s, ':', i + 1)) {
 		uint32_t e, line;
 		if (!digits_at(s, i + 1, &e) || !str_to_u32(str_sub(s, i + 1, e), &line))
 			continue;
 		Str rest = str_sub(s, e, s.n);
-		uint32_t code = str_find(rest, S(", code: "), 0);
 		bool in = str_starts(rest, S(" in "));
-		if ((!in && code != 0) || code == rest.n)
+		if (!in && !str_starts(rest, S(", code: ")))
 			continue;
+		uint32_t code = str_find(rest, S(", code: "), 0);
 		loc->file = sym_intern(names, str_sub(s, 0, i));
 		loc->line = line;
 		loc->function = in ? sym_intern(names, str_sub(rest, 4, code)) : (Sym){0};

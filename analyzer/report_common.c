@@ -113,6 +113,38 @@ uint32_t report_put(Buf *out, Str s, uint32_t at, uint32_t *n, bool unicode)
 	return utf8_width(c);
 }
 
+enum { WORD_MOST = 240, WORD_HEAD = 160, WORD_TAIL = 48 };
+
+static bool goes_on(Str s, uint32_t at)
+{
+	return at < s.n && ((unsigned char)s.p[at] & 0xc0) == 0x80;
+}
+
+Str report_word(Arena *a, Str word)
+{
+	if (word.n <= WORD_MOST)
+		return word;
+	uint32_t head = WORD_HEAD, tail = word.n - WORD_TAIL;
+	while (goes_on(word, head) && head > WORD_HEAD - 4)
+		head--;
+	while (goes_on(word, tail) && tail < word.n - WORD_TAIL + 4)
+		tail++;
+	return str_printf(a, STR_FMT "..." STR_FMT, STR_ARG(str_sub(word, 0, head)), STR_ARG(str_sub(word, tail, word.n)));
+}
+
+void report_words(Buf *out, Str s, bool unicode)
+{
+	Arena a = arena_new(NULL);
+	Str word;
+	for (bool first = true; str_cut(&s, ' ', &word); first = false) {
+		if (!first)
+			buf_char(out, ' ');
+		report_text(out, report_word(&a, word), unicode);
+		arena_rewind(&a, (ArenaMark){0});
+	}
+	arena_free(&a);
+}
+
 void report_text(Buf *out, Str s, bool unicode)
 {
 	uint32_t n;

@@ -39,6 +39,10 @@ Str place_path(const Places *p, FileId file);
 uint32_t report_put(Buf *out, Str s, uint32_t at, uint32_t *n, bool unicode);
 /* Untrusted text for a terminal. */
 void report_text(Buf *out, Str s, bool unicode);
+/* The same for people: of a word that nobody reads to its end, such as a name of a megabyte, the middle is left out. */
+void report_words(Buf *out, Str s, bool unicode);
+/* That word alone, cut. */
+Str report_word(Arena *a, Str word);
 
 /* The principal printing of a graph that ran, or of a body of one: what reports list. */
 bool report_graph_shown(const Program *p, const Graph *g);

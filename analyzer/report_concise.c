@@ -16,7 +16,7 @@ void report_write_concise(const Run *r, const ReportOptions *o, Buf *out)
 		report_text(out, place_path(&places, f->span.file), o->unicode);
 		buf_printf(out, ":%u:%u: " STR_FMT ": ", (unsigned)at.line, (unsigned)at.col,
 			STR_ARG(severity_name(f->severity)));
-		report_text(out, f->message, o->unicode);
+		report_words(out, f->message, o->unicode);
 		buf_printf(out, " [" STR_FMT "]\n", STR_ARG(f->rule));
 	}
 	arena_free(&a);

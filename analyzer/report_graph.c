@@ -41,7 +41,7 @@ static Str name_of(const Out *o, Sym s)
 
 static void text(Out *o, Str s)
 {
-	report_text(o->out, s, o->o->unicode);
+	report_words(o->out, s, o->o->unicode);
 }
 
 static void quoted(Out *o, Str s)

@@ -67,11 +67,12 @@ static uint32_t columns_of(Str s, bool unicode)
 static void sentence(Out *o, Str text, uint32_t at, uint32_t indent)
 {
 	if (!o->o->width) {
-		report_text(o->out, text, o->o->unicode);
+		report_words(o->out, text, o->o->unicode);
 		return;
 	}
 	Str word;
 	for (bool first = true; str_cut(&text, ' ', &word); first = false) {
+		word = report_word(&o->a, word);
 		uint32_t columns = columns_of(word, o->o->unicode);
 		if (!first && at + 1 + columns > o->width) {
 			buf_char(o->out, '\n');
@@ -252,11 +253,11 @@ static void user_source(Out *o, const UserSource *s)
 	if (!s->file.n)
 		return;
 	Buf b = {.a = &o->a};
-	report_text(&b, s->file, o->o->unicode);
+	report_words(&b, s->file, o->o->unicode);
 	buf_printf(&b, ":%u", (unsigned)s->line);
 	if (s->function.n) {
 		buf_add(&b, S(" in "));
-		report_text(&b, s->function, o->o->unicode);
+		report_words(&b, s->function, o->o->unicode);
 	}
 	uint32_t used = INDENT + 2 + columns_of(buf_str(&b), true) + 2;
 	equals(o);
@@ -311,7 +312,7 @@ static void more_like_this(Out *o, uint32_t first)
 		if (shown)
 			buf_add(o->out, S(", "));
 		if (f->graph.n) {
-			report_text(o->out, f->graph, o->o->unicode);
+			report_words(o->out, f->graph, o->o->unicode);
 			buf_add(o->out, S(" at "));
 		}
 		place(o, f->span);

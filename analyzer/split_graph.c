@@ -239,10 +239,11 @@ static Move step_signature(Walk *w, Str t)
 	return MOVE_TAKE;
 }
 
+/* Lines of others stand at the margin: one as deep as the body is its own and damaged, which the reader tells. */
 static Move foreign(Walk *w, uint32_t i, bool user)
 {
 	if (w->strong ? comes_again(w, i + 1, false) : !user && comes_again(w, i + 1, true))
-		return MOVE_GAP;
+		return w->has_body && w->body >= 4 && line_indent(block_line(w->b, i), NULL) >= w->body ? MOVE_TAKE : MOVE_GAP;
 	return w->strong || !user ? MOVE_STOP : MOVE_REJECT;
 }
 
@@ -402,8 +403,7 @@ static bool follow(Walk *w, uint32_t i, uint32_t *next)
 	*next = s == MOVE_REJECT ? i + 1 : w->e.end;
 	if (s == MOVE_REJECT || !w->has_def)
 		return false;
-	if (w->strong || (w->known_class && w->e.end == w->b->n &&
-	                  !w->has_body)) /* the text may stop behind the signature */
+	if (w->strong || (w->known_class && !w->has_body)) /* the text may stop behind the signature */
 		return true;
 	bool plain =
 		!w->weak && !w->rebound && w->top_returned && (w->known_class || !w->other_methods);

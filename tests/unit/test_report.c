@@ -259,6 +259,24 @@ static void untrusted_text_is_escaped(void **state)
 	assert_text(buf_str(&b), "a\\tb\\nc\\U000e0041\xc3\xa9");
 }
 
+/* A word of which the middle is left out ends at whole characters. */
+static void long_words_are_cut(void **state)
+{
+	(void)state;
+	Buf long_word = {.a = &fake.a}, out = {.a = &fake.a};
+	for (uint32_t i = 0; i < 50000; i++)
+		buf_add(&long_word, S("\xc3\xa4"));
+	buf_char(&long_word, 'z');
+	Str s = report_word(&fake.a, buf_str(&long_word));
+	assert_true(s.n < 240);
+	assert_true(str_starts(s, S("\xc3\xa4\xc3\xa4")) && str_ends(s, S("\xc3\xa4z")));
+	assert_true(str_has(s, S("\xc3\xa4...\xc3\xa4")));
+	report_words(&out, str_printf(&fake.a, "a " STR_FMT "  b ", STR_ARG(buf_str(&long_word))), true);
+	assert_true(str_starts(buf_str(&out), S("a \xc3\xa4")) && str_ends(buf_str(&out), S("z  b ")));
+	assert_true(out.n < 260);
+	assert_true(str_eq(report_word(&fake.a, S("short")), S("short")));
+}
+
 static void lines_fit_the_terminal(void **state)
 {
 	(void)state;
@@ -528,7 +546,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(whole_report), TEST(colours_only_where_asked), TEST(notes_are_hidden_and_counted),
 		TEST(summary_names_the_contract), TEST(unread_places_are_counted), TEST(repeats_are_folded),
-		TEST(long_chains_are_cut), TEST(untrusted_text_is_escaped), TEST(lines_fit_the_terminal),
+		TEST(long_chains_are_cut), TEST(untrusted_text_is_escaped), TEST(long_words_are_cut),
+		TEST(lines_fit_the_terminal),
 		TEST(no_place_and_no_source), TEST(excerpts), TEST(long_lines_are_cut), TEST(places_on_long_lines),
 		TEST(concise), TEST(json_empty), TEST(json_finding), TEST(json_notes_are_not_hidden), TEST(json_graphs),
 		TEST(json_frames_and_unread), TEST(writers),

@@ -866,6 +866,17 @@ static void missing_lines(void **state)
 	SPLITS("class <lambda>(torch.nn.Module):\n    def forwa\n        h = x + 1;  x = None\n"
 	       "        return (h,)\n",
 	       "graph-code 1-4 <lambda> headless");
+	/* damage stands as deep as the body, lines of the program at the margin */
+	SPLITS("class GraphModule(torch.nn.Module):\n    def forward(self, x):\n        h = x + 1;  x = None\n"
+	       "        \1\2 noise\n        k = h.sin();  h = None\n        return (k,)\n",
+	       "graph-code 1-6 GraphModule");
+	assert_int_equal(nth(state, 1)->npieces, 6);
+	SPLITS("class GraphModule(torch.nn.Module):\n    def forward(self, x):\n        h = x + 1;  x = None\n"
+	       "step 3\n        k = h.sin();  h = None\n        return (k,)\n",
+	       "graph-code 1-6 GraphModule");
+	assert_int_equal(nth(state, 1)->npieces, 5);
+	SPLITS("class GraphModule(torch.nn.Module):\n    def forward(self, x : torch.Tensor):\n\1\2\n\3\n",
+	       "graph-code 1-2 GraphModule open");
 	/* a table without its header line, without that and the dashes */
 	SPLITS("torchdynamo.output_graph: [INFO] TRACED GRAPH\n"
 	       "-------------  ------  ------  ------  --------\n"
