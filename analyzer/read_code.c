@@ -719,10 +719,13 @@ static void flush_group(CodeReader *c)
 	c->group.n = 0;
 }
 
-/* The input ends right behind the statement, without a line end, and no return has come: half of it may be missing. */
+/* The input ends right behind the statement, without a line end, and nothing is returned yet: half of it may be missing. */
 static bool is_cut_off(const CodeReader *c, const Stmt *st)
 {
-	return c->art->open_end && c->art->torn_end && st->end == c->text->s.n && !str_starts(str_sub(c->text->s, st->at, st->end), S("return"));
+	Str s = str_sub(c->text->s, st->at, st->end);
+	if (!c->art->torn_end || st->end < str_rtrim(c->text->s).n)
+		return false;
+	return str_starts(s, S("return")) ? str_trim(s).n == 6 : c->art->open_end;
 }
 
 static void queue_statement(CodeReader *c, const Stmt *st)
@@ -792,7 +795,7 @@ static void end_graph(CodeReader *c)
 		return;
 	if (c->returned)
 		missing_uses(c);
-	if (!c->returned && (g->nodes.n > 1 || c->in_forward)) {
+	if (!c->returned && (g->nodes.n > 1 || c->in_forward || g->parent.i)) {
 		g->truncated = true;
 		g->incomplete = true;
 		diag_truncated(c->r->diags, at_clean(c, c->last_at, c->last_end), "graph " STR_FMT " has no return: its end is not in the dump",

@@ -20,6 +20,7 @@ FORMATS = os.path.join(os.environ.get("GRAPHLINT_SHARED", "../shared"), "corpus"
 PROGRAM = os.environ.get("GRAPHLINT", "build/graphlint")
 STEP = 9
 OWN = ("tests/logs/*.log", "samples/*/*.log")
+ONE_GRAPH = ("samples/two_ops/two_ops.code.txt", "samples/two_ops/two_ops.graph.txt", "samples/module/mutation.readable.txt")
 CORPUS = ("logs-[0-9].[0-9]*/*.aot_eager.log", "logs-2.15/hops/*.log", "seed-2022/logs/*.log")
 
 tests = 0
@@ -97,6 +98,20 @@ def check(log, before, cut, phase, tmp):
     return lost, silent, sum(any(gone[x] for x in made(line)) for _, line in hit), wrong
 
 
+def cut_at_every_byte(path, pool):
+    """Places at which a dump of one graph may be cut without a word."""
+    with open(path, "rb") as f:
+        data = f.read().rstrip()
+
+    def status(n):
+        env = dict(os.environ, ASAN_OPTIONS="exitcode=99")
+        return subprocess.run([PROGRAM, "--fail-on=never", "-"], input=data[:n], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=env).returncode
+    step = 1 if os.environ.get("FULL") else 3
+    return ["byte %d: status %d" % (n, got) for n, got in zip(range(0, len(data), step), pool.map(status, range(0, len(data), step)))
+            if got != 3]
+
+
 def judge(name, jobs, least):
     lost, silent, hit, bad = [], [], 0, []
     for job in jobs:
@@ -131,6 +146,9 @@ def main():
         before = dict(zip(own + corpus, pool.map(nodes, own + corpus)))
         for cut, name, least in ((0, "every ninth line removed", 0.9), (1, "every ninth line cut", 0.98)):
             judge(name, [pool.submit(check, log, before[log], cut, phase, tmp) for log, phase in cases], least)
+        for path in ONE_GRAPH:
+            bad = cut_at_every_byte(path, pool)
+            ok(not bad, "%s cut anywhere: exit status 3" % path, bad)
     print("# %d logs, %d times damaged in each way" % (len(before), len(cases)))
     print("1..%d" % tests)
 

@@ -20,7 +20,7 @@ typedef struct Fixture {
 	Str dump;
 } Fixture;
 
-static Fixture read(Str text)
+static Fixture read_as(Str text, bool cut)
 {
 	static Fixture f; /* one per test: freed by done() */
 	f = (Fixture){.a = arena_new(NULL), .scratch = arena_new(NULL), .cfg = config_default()};
@@ -32,7 +32,7 @@ static Fixture read(Str text)
 	Reader r = reader_new(&f.p, f.types, &f.diags, &f.cfg, &f.a, &f.scratch);
 	Seg seg = {0, 0};
 	Text t = {.file = {1}, .s = text, .seg = &seg, .nseg = 1};
-	Artifact art = {.kind = ART_GRAPH_CODE, .file = {1}};
+	Artifact art = {.kind = ART_GRAPH_CODE, .file = {1}, .open_end = cut, .torn_end = cut};
 	read_code(&r, (ArtifactId){1}, &art, &t);
 	Str fault = ir_check(&f.p, &f.a);
 	assert_int_equal(fault.n, 0);
@@ -41,6 +41,16 @@ static Fixture read(Str text)
 	f.dump = buf_str(&out);
 	reader_free(&r);
 	return f;
+}
+
+static Fixture read(Str text)
+{
+	return read_as(text, false);
+}
+
+static Fixture read_cut(Str text)
+{
+	return read_as(text, true);
 }
 
 static void done(Fixture *f)
@@ -299,6 +309,25 @@ static void headers_cut_or_missing(void **state)
 	done(&f);
 }
 
+/* The input stops in the last line that it has. */
+static void the_end_of_the_input(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		bool whole;
+	} ends[] = {{"    b = a.cos()\n    return", false}, {"    b = a.cos()\n    return (b", false}, {"    b = a.cos()\n    return (b,)", true},
+	            {"    return ()", true}, {"    b = a.cos()", false}, {"    b", false}};
+	for (uint32_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		Arena a = arena_new(NULL);
+		Fixture f = read_cut(str_printf(&a, "def forward(self, x):\n    a = x.sin()\n%s", ends[i].text));
+		assert_int_equal(f.diags.unread.n == 0, ends[i].whole);
+		assert_int_equal(f.p.graphs.v[1]->incomplete, !ends[i].whole);
+		done(&f);
+		arena_free(&a);
+	}
+}
+
 /* torch drops each value behind its last use: a value that stays was used by a line that is gone. */
 static void uses_that_are_missing(void **state)
 {
@@ -403,7 +432,7 @@ int main(void)
 		cmocka_unit_test(expanded_form), cmocka_unit_test(pytrees), cmocka_unit_test(object_reprs),
 		cmocka_unit_test(types_without_quotes), cmocka_unit_test(statements_cut_in_the_middle),
 		cmocka_unit_test(headers_cut_or_missing),
-		cmocka_unit_test(uses_that_are_missing), cmocka_unit_test(what_is_too_deep_takes_nothing_along),
+		cmocka_unit_test(uses_that_are_missing), cmocka_unit_test(the_end_of_the_input), cmocka_unit_test(what_is_too_deep_takes_nothing_along),
 		cmocka_unit_test(hostile), cmocka_unit_test(scanner),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
