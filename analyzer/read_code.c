@@ -738,6 +738,11 @@ static void queue_statement(CodeReader *c, const Stmt *st)
 		unread_statement(c, &p, st->at, st->end, "the dump ends inside this statement");
 		return;
 	}
+	if (st->end == st->at) { /* ;  x = None */
+		flush_group(c);
+		unread_statement(c, &p, st->at, st->tail_end, "the statement before what it drops is missing");
+		return;
+	}
 	if (st->torn || st->too_long || st->too_deep) {
 		flush_group(c);
 		unread_statement(c, &p, st->at, st->end,

@@ -42,7 +42,8 @@ static inline int fuzz_read(FuzzReader *reader, const uint8_t *data, size_t size
 	Reader r = reader_new(&program, types, &diags, &cfg, &a, &scratch);
 	Seg seg = {0, 0};
 	Text text = {.file = {1}, .s = fuzz_str(data, size), .seg = &seg, .nseg = size ? 1 : 0};
-	Artifact art = {.file = {1}, .end = (uint32_t)size};
+	bool ends = size && data[size - 1] != '\n';
+	Artifact art = {.file = {1}, .end = (uint32_t)size, .open_end = ends, .torn_end = ends, .cut_head = size % 2};
 	reader(&r, (ArtifactId){1}, &art, &text);
 	ASSERT(ir_check(&program, &scratch).n == 0);
 	fuzz_check_places(&diags, (uint32_t)size);

@@ -339,6 +339,10 @@ static void uses_that_are_missing(void **state)
 	has(&f, " = unread (%a)\n  return %b");
 	assert_true(f.p.graphs.v[1]->incomplete);
 	done(&f);
+	f = read(S("def forward(self, x):\n    ;  x = None\n    return (x,)\n"));
+	assert_int_equal(f.diags.unread.n, 1);
+	has(&f, " = unread");
+	done(&f);
 	/* nothing is missing: returned, self-dropped or without any drop at all */
 	f = read(S("def forward(self, L_x_, y, *args):\n    _args = args\n    t = L_x_\n    a = t.sin();  a = None\n"
 	           "    t += y;  iadd = t;  t = y = None\n    b = iadd + 1\n    return (b, iadd)\n"));
