@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT
+ * One node of a graph in a run: calls, bodies, attributes, hidden code. */
+#include "sim_node.h"
+
+enum { MAX_BODY_DEPTH = 16 };
+
+static GraphId body_of(const GraphRun *r, const Arg *a)
+{
+	if (a->kind != AR_NODE)
+		return (GraphId){0};
+	const Node *n = graph_node(r->g, a->u.node);
+	return n->kind == NK_GET_ATTR ? graph_child(r->g, n->target) : (GraphId){0};
+}
+
+/* Bodies of higher-order operators and submodules: the first body runs; where one of two runs, their results are joined
+ * only if that is sure. */
+static bool body_call(GraphRun *r, Ref *out)
+{
+	Sim *s = r->s;
+	const Node *n = graph_node(r->g, r->node);
+	GraphId body = n->callee == CALLEE_MODULE ? graph_child(r->g, n->target) : (GraphId){0};
+	uint32_t after = 0, bodies = body.i != 0, count = 0;
+	for (uint32_t i = 0; n->callee == CALLEE_FUNCTION && i < n->nargs; i++) {
+		GraphId b = body_of(r, &node_args(r->g, n)[i]);
+		if (!b.i)
+			continue;
+		body = bodies++ ? body : b;
+		after = i + 1;
+	}
+	if (!body.i || r->depth >= MAX_BODY_DEPTH)
+		return false;
+	Ref *args = NEW_N(s->scratch, Ref, 4096);
+	for (uint32_t i = after; i < n->nargs && count < 4000; i++) {
+		const Arg *a = &node_args(r->g, n)[i];
+		if (!sym_none(a->key) || a->kind == AR_STR)
+			continue;
+		if (a->kind == AR_TUPLE || a->kind == AR_LIST)
+			for (uint32_t j = 0; j < a->n && count < 4000; j++)
+				args[count++] = step_arg(r, &arg_kids(r->g, a)[j]);
+		else
+			args[count++] = step_arg(r, a);
+	}
+	const Graph *g = graph_get(r->p, body);
+	if (!s->summaries[body.i] || !s->types[body.i])
+		return false;
+	Str t = step_target(r, n);
+	if (bodies > 1 && !str_has(t, S("autograd_function_apply")))
+		sim_unsure(s, S("a body of which the dump does not tell whether it runs"));
+	if (g->inputs.n == count + 1) { /* ctx of an autograd function */
+		memmove(args + 1, args, count * sizeof *args);
+		args[0] = sim_none(s);
+		count++;
+	}
+	if (g->inputs.n != count) {
+		sim_unsure(s, S("a graph of which lines are missing, or a body with other operands"));
+		return false;
+	}
+	Ref res = step_graph(s, r->p, g, s->types[body.i], s->summaries[body.i], args, count, step_mix(r->site, r->node.i), false, r->depth + 1);
+	const HeapObj o = *sim_obj(s, res);
+	TypeId type = n->type;
+	bool single = type.i && type_get(s->t, type)->kind == TK_TENSOR;
+	*out = single && o.kind == HK_TUPLE && o.items.n ? o.items.v[0] : res;
+	return true;
+}
+
+static Ref element(GraphRun *r, Ref list, const Arg *index)
+{
+	Sim *s = r->s;
+	const HeapObj o = *sim_obj(s, list);
+	TermId term;
+	int64_t k;
+	bool known;
+	if ((o.kind != HK_TUPLE && o.kind != HK_LIST) || !step_number(r, index, &term, &k, &known) || !known)
+		return 0;
+	k += k < 0 ? o.items.n : 0;
+	return k >= 0 && k < o.items.n ? o.items.v[k] : 0;
+}
+
+static bool has_unknown_effect(const GraphRun *r, const NodeWrite *w, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (w[i].certainty == TRI_MAY)
+			return true;
+	return graph_node(r->g, r->node)->kind == NK_UNREAD;
+}
+
+static uint32_t result_count(const GraphRun *r)
+{
+	return r->nt->nelems[r->node.i];
+}
+
+static Ref results(GraphRun *r, const Fact *fact)
+{
+	Sim *s = r->s;
+	const NodeFrom *from = &r->sum->from[r->node.i];
+	const Type *t = type_get(s->t, r->nt->v[r->node.i]);
+	if (t->kind == TK_SYM || t->kind == TK_OTHER || (fact && fact->kind == FK_SCALAR))
+		return step_number_result(r);
+	if (fact && (fact->kind == FK_EFFECT || (fact->outs.nalts && !fact->outs.n[0] && fact->outs.nalts == 1)) && !from->node.i &&
+	    t->kind != TK_TENSOR)
+		return sim_none(s);
+	if (t->kind == TK_TENSOR)
+		return step_result(r, from, -1);
+	uint32_t n = result_count(r);
+	if (!n && fact && fact->outs.nalts)
+		n = fact->outs.n[0];
+	if (n <= 1 && !(fact && fact->outs.nalts && (fact->outs.n[0] > 1 || fact->outs.member[0][0] == 'L')))
+		return step_result(r, from, -1);
+	if (n > 4096)
+		n = 4096;
+	Ref *v = NEW_N(s->scratch, Ref, n + 1);
+	for (uint32_t i = 0; i < n; i++)
+		v[i] = step_result(r, from, (int)i);
+	return sim_list(s, HK_TUPLE, v, n);
+}
+
+static void hidden_node(GraphRun *r)
+{
+	Sim *s = r->s;
+	const Node *n = graph_node(r->g, r->node);
+	Ref *args = NEW_N(s->scratch, Ref, n->nargs + 1);
+	for (uint32_t i = 0; i < n->nargs; i++)
+		args[i] = step_arg(r, &node_args(r->g, n)[i]);
+	Ref v = sim_hidden(s, step_target(r, n), args, n->nargs);
+	const Type *t = type_get(s->t, r->nt->v[r->node.i]);
+	if (!sim_is_tensor(s, v) && t->kind == TK_TENSOR)
+		v = sim_new_tensor(s, r->nt->v[r->node.i], NULL, step_mix(step_mix(r->site, r->node.i), 31));
+	r->v[r->node.i] = v;
+}
+
+static void call_node(GraphRun *r)
+{
+	Sim *s = r->s;
+	const Node *n = graph_node(r->g, r->node);
+	const Arg *a = node_args(r->g, n);
+	uint32_t nw;
+	const NodeWrite *w = step_writes(r, &nw);
+	Ref out = 0;
+	if (n->callee == CALLEE_OPERATOR && str_eq(step_target(r, n), S("getitem")) && n->nargs == 2 && a[0].kind == AR_NODE &&
+	    r->v[a[0].u.node.i] && !sim_is_tensor(s, r->v[a[0].u.node.i])) {
+		out = element(r, r->v[a[0].u.node.i], &a[1]);
+		r->v[r->node.i] = out ? out : step_new(r, -1);
+		return;
+	}
+	step_touch_args(r);
+	if (body_call(r, &r->v[r->node.i]) || step_sizes(r, &r->v[r->node.i]))
+		return;
+	if (has_unknown_effect(r, w, nw)) {
+		hidden_node(r);
+		return;
+	}
+	PlannedWrite *plan = NEW_N(s->scratch, PlannedWrite, nw + 1);
+	uint32_t np = 0;
+	for (uint32_t i = 0; i < nw; i++) {
+		Ref t = w[i].through.i ? step_source(r, w[i].through, -1) : 0;
+		if (!t || !sim_is_tensor(s, t))
+			continue;
+		plan[np].target = t;
+		plan[np].metadata = w[i].metadata;
+		if (!w[i].metadata)
+			step_plan(r, w[i].through, i, &plan[np]);
+		np++;
+	}
+	const Fact *fact = n->callee == CALLEE_MODULE ? NULL : facts_find(s->f, (Callee)n->callee, step_target(r, n), r->g->torch);
+	const NodeFrom *from = &r->sum->from[r->node.i];
+	bool same = from->node.i && from->same_object && step_source(r, from->node, -1);
+	if (!same || result_count(r))
+		out = results(r, fact);
+	for (uint32_t i = 0; i < np; i++)
+		step_apply(r, &plan[i]);
+	r->v[r->node.i] = out ? out : step_result(r, from, -1);
+}
+
+uint64_t step_source_key(Sim *s, Str name)
+{
+	Buf b = {.a = s->scratch};
+	uint32_t i = str_starts(name, S("L_")) ? 2 : 0;
+	for (; i < name.n; i++)
+		if (name.p[i] != '_' || (b.n && b.p[b.n - 1] != '_'))
+			buf_char(&b, name.p[i]);
+	while (b.n && b.p[b.n - 1] == '_')
+		b.n--;
+	return 1ull << 40 | sym_intern(s->names, buf_str(&b)).i;
+}
+
+/* A parameter or buffer that the graph holds: one object for all graphs that name it. */
+static void attr_node(GraphRun *r)
+{
+	Sim *s = r->s;
+	const Node *n = graph_node(r->g, r->node);
+	if (graph_child(r->g, n->target).i)
+		return;
+	s->attrs.a = s->a;
+	Ref v = map_get(&s->attrs, n->target.i);
+	if (!v) {
+		Str path = step_target(r, n);
+		uint64_t key = step_source_key(s, path);
+		v = map_get(&s->attrs, key); /* an input of another graph */
+		if (!v) {
+			v = sim_root_tensor(s, step_tensor_type(s, r->nt->v[r->node.i]), hash_bytes(21, path.p, path.n));
+			sim_obj(s, v)->name = n->target;
+			VEC_PUSH(s->a, &s->roots, v);
+			map_put(&s->attrs, key, v);
+		}
+		map_put(&s->attrs, n->target.i, v);
+	}
+	r->v[r->node.i] = v;
+}
+
+void step_node(GraphRun *r)
+{
+	uint32_t nw;
+	switch ((NodeKind)graph_node(r->g, r->node)->kind) {
+	case NK_GET_ATTR: attr_node(r); break;
+	case NK_CALL: call_node(r); break;
+	case NK_UNREAD:
+		step_writes(r, &nw);
+		hidden_node(r);
+		break;
+	default: break;
+	}
+}
