@@ -29,14 +29,20 @@ static bool begin(Sim *s, Machine *m)
 	return true;
 }
 
+/* What is not understood gives something unknown, and the run goes on: whom its values reach is still worth knowing. */
 static Value end(Sim *s, Machine *m, ArenaMark mark, Ref r)
 {
 	arena_rewind(s->scratch, mark);
-	if (s->stopped)
+	if (s->stopped) {
 		machine_give_up(m, s->why);
-	else if (!r && !m->raising && !m->gave_up)
-		machine_give_up(m, S("an operation on values that is not understood"));
-	return r;
+		return r;
+	}
+	if (m->gave_up)
+		sim_unsure(s, m->why);
+	else if (!r && !m->raising)
+		sim_unsure(s, S("an operation on values that is not understood"));
+	m->gave_up = false;
+	return r || m->raising ? r : host_fresh(s, m);
 }
 
 #define ENTER(ctx, m)                                                                                      \
@@ -364,9 +370,10 @@ static void on_unpack(void *ctx, Machine *m, Value seq, uint32_t n, int32_t afte
 		machine_give_up(m, S("more items than a container can have"));
 	else
 		unpack(s, m, loosen(s, seq), n, after, v);
+	bool known = !m->gave_up;
+	end(s, m, mark, VALUE_LIMIT);
 	for (uint32_t i = 0; i < n && !m->gave_up && !m->raising; i++)
-		out[i] = v[i];
-	LEAVE_VOID(m);
+		out[i] = known ? v[i] : host_fresh(s, m);
 }
 
 static Value on_format(void *ctx, Machine *m, Value v, uint32_t conversion, Value spec)
@@ -390,8 +397,13 @@ static NextItem on_next(void *ctx, Machine *m, Value iter, Value *item)
 		return NEXT_END;
 	ArenaMark mark = arena_mark(s->scratch);
 	NextItem k = host_next(s, m, iter, item);
-	end(s, m, mark, k == NEXT_END ? VALUE_LIMIT : *item);
-	return k;
+	if (k == NEXT_END) {
+		end(s, m, mark, VALUE_LIMIT);
+		return k;
+	}
+	bool known = *item && !m->gave_up;
+	*item = end(s, m, mark, known ? *item : 0);
+	return known ? k : NEXT_UNKNOWN;
 }
 
 static Tri on_truth(void *ctx, Machine *m, Value v)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "sim_run.h"
+#include "sim_run_priv.h"
 
 #include "sim_args.h"
-#include "sim_fit.h"
 #include "sim_host.h"
 #include "sim_rest.h"
 
@@ -68,75 +67,6 @@ Entries entries_of(const Program *p, FileId file, Sym process, Arena *a)
 	return e;
 }
 
-/* ---- a run ---- */
-
-typedef struct Activation {
-	Machine m;
-	uint32_t entry;
-	bool outermost;
-	bool branched; /* nothing decided a branch in it */
-	struct {
-		uint32_t at, taken, nbound;
-	} loops[16];
-	uint32_t nloops;
-} Activation;
-
-/* A call, and the record that it ran. */
-typedef struct Binding {
-	uint32_t caller, at, callee;
-	Ref self; /* of a module's call */
-} Binding;
-
-/* What a value is may show only later: signatures are made when they are compared. */
-typedef struct FirstCall {
-	const Ref *args;
-	uint32_t n;
-} FirstCall;
-
-typedef struct Run {
-	Sim s;
-	const RunPlan *plan;
-	RunResult *out;
-	Arena *keep;
-	uint8_t *bound;     /* by entry */
-	uint32_t last_bound;
-	FirstCall *first;   /* by entry: the arguments it was compiled for */
-	VEC(Activation *) stack;
-	VEC(Binding) bindings;
-	uint32_t activations, nbound;
-	uint32_t choice;
-	Map params;         /* self objects by function name */
-} ProgramRun;
-
-static uint64_t mix(uint64_t h, uint64_t x)
-{
-	return hash_u64(h * 0x9e3779b97f4a7c15u ^ x);
-}
-
-static const Entry *entry_at(const ProgramRun *r, uint32_t i)
-{
-	return &r->plan->entries->v.v[i];
-}
-
-/* Sizes, strides and numbers of arguments: what guards look at. */
-static uint64_t signature(ProgramRun *r, const Ref *args, uint32_t n)
-{
-	Sim *s = &r->s;
-	uint64_t h = n;
-	for (uint32_t i = 0; i < n; i++) {
-		const HeapObj o = *sim_obj(s, args[i]);
-		h = mix(h, o.kind == HK_UNKNOWN ? HK_OBJECT : o.kind);
-		if (o.kind == HK_NUMBER)
-			h = mix(h, o.known ? (uint64_t)o.num : 1);
-		if (o.kind != HK_TENSOR)
-			continue;
-		const SimTensor *t = sim_tensor_of(s, args[i]);
-		for (uint32_t d = 0; t->sized && d < t->ndim; d++)
-			h = mix(mix(h, (uint64_t)t->size[d]), (uint64_t)t->stride[d]);
-	}
-	return h;
-}
-
 enum { PATTERN_MOST = 256 };
 
 /* Parts of a value that a frame compiled for it may have named: items, attributes, the cells of a function. */
@@ -175,18 +105,13 @@ static uint64_t pattern(ProgramRun *r, const Ref *args, uint32_t n, Ref closure)
 		if (v && !at)
 			map_put(&first, v, i + 1);
 		const HeapObj o = v ? *sim_obj(s, v) : (HeapObj){0};
-		h = mix(h, o.kind == HK_TENSOR ? (at ? at : i + 1) : 1000u + o.kind);
+		h = run_mix(h, o.kind == HK_TENSOR ? (at ? at : i + 1) : 1000u + o.kind);
 		if (o.kind == HK_NUMBER)
-			h = mix(h, o.term.i);
+			h = run_mix(h, o.term.i);
 		if (v && !at && flat.v.n < PATTERN_MOST)
 			pattern_parts(r, v, &flat);
 	}
 	return h;
-}
-
-static bool compiled_for(ProgramRun *r, uint32_t entry, uint64_t sig)
-{
-	return r->first[entry].args && signature(r, r->first[entry].args, r->first[entry].n) == sig;
 }
 
 static void die(ProgramRun *r, Str why)
@@ -199,7 +124,7 @@ static void die(ProgramRun *r, Str why)
 static Activation *enter(ProgramRun *r, uint32_t entry, const Ref *args, uint32_t n, Ref fn)
 {
 	Sim *s = &r->s;
-	const Entry *e = entry_at(r, entry);
+	const Entry *e = run_entry(r, entry);
 	bool original = false;
 	for (uint32_t i = 0; i < r->plan->noriginal; i++)
 		original |= r->plan->original[i] == r->activations;
@@ -219,139 +144,10 @@ static Activation *enter(ProgramRun *r, uint32_t entry, const Ref *args, uint32_
 	a->entry = entry;
 	r->activations++;
 	VEC_PUSH(s->a, &r->stack, a);
-	s->frame_site = mix(entry, r->activations);
+	s->frame_site = run_mix(entry, r->activations);
 	for (uint32_t i = 0; i < n; i++)
 		machine_set_param(&a->m, i, args[i]);
 	return a;
-}
-
-/* The call as the link pass saw it, to ask it for the records that fit. */
-static const LinkEvent *link_event(const ProgramRun *r, const Activation *a, FrameRef *frame)
-{
-	const Entry *e = entry_at(r, a->entry);
-	*frame = a->m.code == e->modified ? e->modified_frame : e->original_frame;
-	const FrameLinks *l = r->plan->frames && *frame ? r->plan->frames->links[*frame - 1] : NULL;
-	for (uint32_t i = 0; l && i < l->events.n; i++) {
-		const LinkEvent *ev = &l->events.v[i];
-		if (ev->kind == LINK_CALL && ev->callee == CALLEE_RESUME && !ev->factory && ev->ins == a->m.at)
-			return ev;
-	}
-	return NULL;
-}
-
-/* Marks the entries that a resume call may run. False: the link pass knows nothing of this call. */
-static bool resume_fits(ProgramRun *r, const Activation *a, uint8_t *fits)
-{
-	FrameRef frame;
-	FrameRefs found = {0};
-	const LinkEvent *ev = link_event(r, a, &frame);
-	if (!ev)
-		return false;
-	frame_resume_candidates(r->plan->frames, frame, ev, r->s.scratch, &found);
-	for (uint32_t i = 0; i < r->plan->entries->v.n; i++)
-		for (uint32_t k = 0; k < found.n; k++)
-			fits[i] |= entry_at(r, i)->original_frame == found.v[k] || entry_at(r, i)->modified_frame == found.v[k];
-	return true;
-}
-
-static bool is_candidate(const ProgramRun *r, const Entry *caller, const Entry *e, const SimCall *c)
-{
-	Str name = sym_str(r->s.names, c->name);
-	if (!c->resume)
-		return !e->resume && sym_eq(e->name, c->name);
-	if (!e->resume)
-		return false;
-	if (str_starts(name, S("__resume_at_")) || str_starts(name, S("___resume_at_")))
-		return str_eq(e->base, caller->base) && sym_eq(e->file, caller->file);
-	return sym_eq(e->name, c->name);
-}
-
-/* A call by name alone never leads back into a frame that is running: many methods are called forward. */
-static bool is_running(const ProgramRun *r, uint32_t entry)
-{
-	for (uint32_t i = 0; i < r->stack.n; i++)
-		if (r->stack.v[i]->entry == entry)
-			return true;
-	return false;
-}
-
-static bool same_function(const Entry *a, const Entry *b)
-{
-	return sym_eq(a->name, b->name) && sym_eq(a->file, b->file) && a->first_line == b->first_line;
-}
-
-/* What a call has led to before leads to it again when the arguments are alike; else to a record of the same function
- * that has not run yet. */
-static uint32_t bind_again(ProgramRun *r, const Activation *from, const SimCall *c, uint64_t sig, const uint8_t *fits)
-{
-	uint32_t last = UINT32_MAX;
-	for (uint32_t k = r->bindings.n; k-- > 0;) {
-		const Binding *b = &r->bindings.v[k];
-		bool same = (b->caller == from->entry && b->at == from->m.at) || (c->guess && b->self == c->args[0]);
-		if (!same || !fits[b->callee])
-			continue;
-		if (compiled_for(r, b->callee, sig))
-			return b->callee;
-		if (last == UINT32_MAX)
-			last = b->callee;
-	}
-	for (uint32_t i = 0; last != UINT32_MAX && i < r->plan->entries->v.n; i++)
-		if (!r->bound[i] && fits[i] && same_function(entry_at(r, i), entry_at(r, last)))
-			return i;
-	return last;
-}
-
-/* Of several records those that were compiled for such sizes. */
-static void keep_fitting(ProgramRun *r, const SimCall *c, uint8_t *fits)
-{
-	uint32_t n = r->plan->entries->v.n, left = 0;
-	uint8_t *sized = NEW_N(r->s.scratch, uint8_t, n + 1);
-	for (uint32_t i = 0; i < n; i++) {
-		sized[i] = fits[i] && frame_fits(&r->s, r->plan->frames, entry_at(r, i)->modified_frame, c);
-		left += sized[i];
-	}
-	for (uint32_t i = 0; i < n && left; i++)
-		fits[i] = sized[i];
-}
-
-/* The record that a call runs: the next one that has not run yet, when it fits; else one that ran with arguments alike. */
-static bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, uint64_t sig, uint32_t *out)
-{
-	uint32_t n = r->plan->entries->v.n, next = 0, best = UINT32_MAX;
-	const Entry *caller = entry_at(r, from->entry);
-	uint8_t *fits = NEW_N(r->s.scratch, uint8_t, n + 1);
-	if (!c->resume || !resume_fits(r, from, fits))
-		for (uint32_t i = 0; i < n; i++)
-			fits[i] = is_candidate(r, caller, entry_at(r, i), c) && (c->resume || !is_running(r, i));
-	while (next < n && r->bound[next])
-		next++;
-	if (c->frame) { /* the link pass knows which */
-		for (uint32_t i = 0; i < n; i++)
-			if (entry_at(r, i)->original_frame == c->frame || entry_at(r, i)->modified_frame == c->frame)
-				best = i;
-	}
-	keep_fitting(r, c, fits);
-	for (uint32_t i = 0; (c->resume || c->guess) && i < n; i++) /* of an arm that begins next to another one */
-		fits[i] &= entry_at(r, i)->parameters <= c->nargs;
-	if (best == UINT32_MAX && next < n && fits[next])
-		best = next;
-	if (best == UINT32_MAX)
-		best = bind_again(r, from, c, sig, fits);
-	for (uint32_t i = 0; i < n && best == UINT32_MAX; i++)
-		if (r->bound[i] && fits[i] && compiled_for(r, i, sig))
-			best = i;
-	/* Records stand in the order in which they first ran: a module that none of these fits has none. */
-	for (uint32_t i = 0; i < n && best == UINT32_MAX && !c->guess; i++)
-		if (!r->bound[i] && fits[i])
-			best = i;
-	for (uint32_t i = n; i-- > 0 && best == UINT32_MAX && !c->guess;)
-		if (r->bound[i] && fits[i])
-			best = i;
-	if (best == UINT32_MAX)
-		return false;
-	*out = best;
-	VEC_PUSH(r->s.a, &r->bindings, ((Binding){from->entry, from->m.at, best, c->guess ? c->args[0] : 0}));
-	return true;
 }
 
 static void set_closure(ProgramRun *r, Activation *a, Ref fn)
@@ -389,7 +185,7 @@ static void bind_names(ProgramRun *r, Activation *a, const SimCall *c, const Fra
 static bool run_rest(ProgramRun *r, const Activation *from, const SimCall *c)
 {
 	Sim *s = &r->s;
-	const Entry *e = entry_at(r, from->entry);
+	const Entry *e = run_entry(r, from->entry);
 	uint32_t offset, prefix;
 	CodeRest rest;
 	if (!e->original || !name_is_resume(sym_str(s->names, c->name), &offset) || c->nnames ||
@@ -417,7 +213,7 @@ static void bind_defaults(ProgramRun *r, Activation *a)
 		Sym name = code->vars[all.live[i]].name;
 		if (machine_var(&a->m, name))
 			continue;
-		Ref v = sim_unknown(s, mix(s->frame_site, name.i));
+		Ref v = sim_unknown(s, run_mix(s->frame_site, name.i));
 		sim_obj(s, v)->known = true;
 		machine_set_local(&a->m, name, v);
 	}
@@ -429,8 +225,7 @@ static void call_frame(ProgramRun *r)
 	SimCall c = s->call;
 	Activation *caller = r->stack.v[r->stack.n - 1];
 	uint32_t entry;
-	uint64_t sig = signature(r, c.args, c.nargs);
-	if (!bind_call(r, caller, &c, sig, &entry)) {
+	if (!bind_call(r, caller, &c, &entry)) {
 		if (c.resume && run_rest(r, caller, &c))
 			return;
 		if (c.resume) {
@@ -450,7 +245,7 @@ static void call_frame(ProgramRun *r)
 		r->nbound++;
 		r->last_bound = entry > r->last_bound ? entry : r->last_bound;
 	}
-	const Entry *e = entry_at(r, entry);
+	const Entry *e = run_entry(r, entry);
 	FrameArgs args = {.v = c.args, .n = c.nargs - c.nnames};
 	if (!c.resume)
 		args = frame_args(s, e->original, e->modified, e->takes, &c);
@@ -526,9 +321,9 @@ static Outcome drive(ProgramRun *r)
 	uint32_t floor = r->stack.n - 1;
 	for (;;) {
 		Activation *a = r->stack.v[r->stack.n - 1];
-		const Entry *e = entry_at(r, a->entry);
+		const Entry *e = run_entry(r, a->entry);
 		(void)e;
-		s->frame_site = mix(a->entry, r->stack.n * 131 + r->activations);
+		s->frame_site = run_mix(a->entry, r->stack.n * 131 + r->activations);
 		uint64_t before = a->m.steps;
 		MachineStatus st = s->stopped ? MS_STOPPED : machine_run(&a->m, 20000);
 		s->steps += a->m.steps - before + 1;
@@ -588,12 +383,12 @@ static void watch_one(Watch *w, Ref v, uint64_t tag)
 {
 	Sim *s = &w->r->s;
 	if (!v) {
-		seen(w, mix(tag, 1), (TermId){0}, 0, 0);
+		seen(w, run_mix(tag, 1), (TermId){0}, 0, 0);
 		return;
 	}
 	const HeapObj o = *sim_obj(s, v);
 	if (o.kind == HK_NUMBER || o.kind == HK_UNKNOWN || o.kind == HK_CONST || o.kind == HK_NAME || o.kind == HK_CODE) {
-		seen(w, mix(mix(tag, o.kind), o.kind == HK_CONST || o.kind == HK_NAME ? o.name.i : 0), o.term, 0, 0);
+		seen(w, run_mix(run_mix(tag, o.kind), o.kind == HK_CONST || o.kind == HK_NAME ? o.name.i : 0), o.term, 0, 0);
 		if (o.kind != HK_UNKNOWN || !o.attrs.n)
 			return;
 	}
@@ -609,19 +404,19 @@ static void watch_one(Watch *w, Ref v, uint64_t tag)
 			k = w->stores.n + 1;
 			map_put(&w->stores, store, k);
 		}
-		seen(w, mix(tag, 2), sim_content(s, v), number, k);
+		seen(w, run_mix(tag, 2), sim_content(s, v), number, k);
 		return;
 	}
-	seen(w, mix(mix(tag, 3), o.kind), (TermId){0}, number, 0);
+	seen(w, run_mix(run_mix(tag, 3), o.kind), (TermId){0}, number, 0);
 	if (again)
 		return;
-	seen(w, mix(tag, 4), (TermId){0}, o.items.n, 0);
+	seen(w, run_mix(tag, 4), (TermId){0}, o.items.n, 0);
 	for (uint32_t i = o.items.n; i-- > 0;)
-		look(w, o.items.v[i], mix(tag, 100 + i));
+		look(w, o.items.v[i], run_mix(tag, 100 + i));
 	for (uint32_t i = o.attrs.n; i-- > 0;)
-		look(w, o.attrs.v[i].value, mix(mix(tag, 5), o.attrs.v[i].name.i));
+		look(w, o.attrs.v[i].value, run_mix(run_mix(tag, 5), o.attrs.v[i].name.i));
 	if (o.kind == HK_CELL)
-		look(w, o.a, mix(tag, 6));
+		look(w, o.a, run_mix(tag, 6));
 }
 
 static void watch(Watch *w, Ref v, uint64_t tag)
@@ -651,7 +446,7 @@ static void outermost_param(ProgramRun *r, Activation *a, uint32_t call, uint8_t
 	bool self = str_eq(text, S("self"));
 	Ref v = self ? map_get(&r->params, name.i) : 0;
 	if (!v) {
-		uint64_t origin = mix(mix(hash_bytes(51, text.p, text.n), self ? 0 : call), 1);
+		uint64_t origin = run_mix(run_mix(hash_bytes(51, text.p, text.n), self ? 0 : call), 1);
 		v = self ? sim_object(s, name, origin) : sim_unknown(s, origin); /* others are tensors more often than not */
 		sim_obj(s, v)->root = true;
 		VEC_PUSH(s->a, &s->roots, v);
@@ -718,7 +513,7 @@ static void outermost(ProgramRun *r, uint32_t entry, uint32_t call, Watch *w)
 		return;
 	if (o.raised) {
 		const HeapObj e = *sim_obj(s, o.value);
-		seen(w, mix(mix(60, call), e.name.i), (TermId){0}, 0, 0);
+		seen(w, run_mix(run_mix(60, call), e.name.i), (TermId){0}, 0, 0);
 	}
 	VEC_PUSH(s->a, &s->roots, o.value); /* stays observed to the end */
 }
@@ -727,11 +522,11 @@ static void observe_end(ProgramRun *r, Watch *w)
 {
 	Sim *s = &r->s;
 	for (uint32_t i = 0; i < s->printed.n; i++)
-		seen(w, mix(70, i), s->printed.v[i].term, 0, 0);
+		seen(w, run_mix(70, i), s->printed.v[i].term, 0, 0);
 	for (uint32_t i = 0; i < s->roots.n; i++)
-		watch(w, s->roots.v[i], mix(71, i));
+		watch(w, s->roots.v[i], run_mix(71, i));
 	for (uint32_t i = 0; i < s->escaped.n; i++)
-		watch(w, s->escaped.v[i], mix(72, i));
+		watch(w, s->escaped.v[i], run_mix(72, i));
 }
 
 static void run_all(ProgramRun *r)
@@ -742,7 +537,7 @@ static void run_all(ProgramRun *r)
 	for (uint32_t i = 0; i < n && !s->stopped; i++) {
 		if (r->bound[i])
 			continue;
-		if (entry_at(r, i)->resume) { /* its caller is not in the dump, or took another way */
+		if (run_entry(r, i)->resume) { /* its caller is not in the dump, or took another way */
 			if (!r->plan->noriginal) /* original code runs to its end without them */
 				sim_unsure(s, S("a resume function that nothing in the dump calls"));
 			r->bound[i] = 1;

@@ -50,7 +50,7 @@ typedef struct Seen {
 	uint32_t object, store;
 } Seen;
 
-enum { RUN_MAX_CHOICES = 16 };
+enum { RUN_MAX_CHOICES = 256 };
 
 typedef struct RunResult {
 	VEC(Seen) seen;

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ * sim_bind: which record of a function a call runs. Records stand in the order in which they first ran. */
+#include "sim_fit.h"
+#include "sim_run_priv.h"
+
+/* Sizes, strides and numbers of arguments: what guards look at. */
+static uint64_t signature(ProgramRun *r, const Ref *args, uint32_t n)
+{
+	Sim *s = &r->s;
+	uint64_t h = n;
+	for (uint32_t i = 0; i < n; i++) {
+		const HeapObj o = *sim_obj(s, args[i]);
+		h = run_mix(h, o.kind == HK_UNKNOWN ? HK_OBJECT : o.kind);
+		if (o.kind == HK_NUMBER)
+			h = run_mix(h, o.known ? (uint64_t)o.num : 1);
+		if (o.kind != HK_TENSOR)
+			continue;
+		const SimTensor *t = sim_tensor_of(s, args[i]);
+		for (uint32_t d = 0; t->sized && d < t->ndim; d++)
+			h = run_mix(run_mix(h, (uint64_t)t->size[d]), (uint64_t)t->stride[d]);
+	}
+	return h;
+}
+
+static bool compiled_for(ProgramRun *r, uint32_t entry, uint64_t sig)
+{
+	return r->first[entry].args && signature(r, r->first[entry].args, r->first[entry].n) == sig;
+}
+
+/* The call as the link pass saw it, to ask it for the records that fit. */
+static const LinkEvent *link_event(const ProgramRun *r, const Activation *a, FrameRef *frame)
+{
+	const Entry *e = run_entry(r, a->entry);
+	*frame = a->m.code == e->modified ? e->modified_frame : e->original_frame;
+	const FrameLinks *l = r->plan->frames && *frame ? r->plan->frames->links[*frame - 1] : NULL;
+	for (uint32_t i = 0; l && i < l->events.n; i++) {
+		const LinkEvent *ev = &l->events.v[i];
+		if (ev->kind == LINK_CALL && ev->callee == CALLEE_RESUME && !ev->factory && ev->ins == a->m.at)
+			return ev;
+	}
+	return NULL;
+}
+
+/* Marks the entries that a resume call may run. False: the link pass knows nothing of this call. */
+static bool resume_fits(ProgramRun *r, const Activation *a, uint8_t *fits)
+{
+	FrameRef frame;
+	FrameRefs found = {0};
+	const LinkEvent *ev = link_event(r, a, &frame);
+	if (!ev)
+		return false;
+	frame_resume_candidates(r->plan->frames, frame, ev, r->s.scratch, &found);
+	for (uint32_t i = 0; i < r->plan->entries->v.n; i++)
+		for (uint32_t k = 0; k < found.n; k++)
+			fits[i] |= run_entry(r, i)->original_frame == found.v[k] || run_entry(r, i)->modified_frame == found.v[k];
+	return true;
+}
+
+static bool is_candidate(const ProgramRun *r, const Entry *caller, const Entry *e, const SimCall *c)
+{
+	Str name = sym_str(r->s.names, c->name);
+	if (!c->resume)
+		return !e->resume && sym_eq(e->name, c->name);
+	if (!e->resume)
+		return false;
+	if (str_starts(name, S("__resume_at_")) || str_starts(name, S("___resume_at_")))
+		return str_eq(e->base, caller->base) && sym_eq(e->file, caller->file);
+	return sym_eq(e->name, c->name);
+}
+
+/* A call by name alone never leads back into a frame that is running: many methods are called forward. */
+static bool is_running(const ProgramRun *r, uint32_t entry)
+{
+	for (uint32_t i = 0; i < r->stack.n; i++)
+		if (r->stack.v[i]->entry == entry)
+			return true;
+	return false;
+}
+
+static bool same_function(const Entry *a, const Entry *b)
+{
+	return sym_eq(a->name, b->name) && sym_eq(a->file, b->file) && a->first_line == b->first_line;
+}
+
+/* What a call has led to before leads to it again when the arguments are alike; else to a record of the same function
+ * that has not run yet. */
+static uint32_t bind_again(ProgramRun *r, const Activation *from, const SimCall *c, uint64_t sig, const uint8_t *fits)
+{
+	uint32_t last = UINT32_MAX;
+	for (uint32_t k = r->bindings.n; k-- > 0;) {
+		const Binding *b = &r->bindings.v[k];
+		bool same = (b->caller == from->entry && b->at == from->m.at) || (c->guess && b->self == c->args[0]);
+		if (!same || !fits[b->callee])
+			continue;
+		if (compiled_for(r, b->callee, sig))
+			return b->callee;
+		if (last == UINT32_MAX)
+			last = b->callee;
+	}
+	for (uint32_t i = 0; last != UINT32_MAX && i < r->plan->entries->v.n; i++)
+		if (!r->bound[i] && fits[i] && same_function(run_entry(r, i), run_entry(r, last)))
+			return i;
+	return last;
+}
+
+/* Of several records those that were compiled for such sizes. */
+static void keep_fitting(ProgramRun *r, const SimCall *c, uint8_t *fits)
+{
+	uint32_t n = r->plan->entries->v.n, left = 0;
+	uint8_t *sized = NEW_N(r->s.scratch, uint8_t, n + 1);
+	for (uint32_t i = 0; i < n; i++) {
+		sized[i] = fits[i] && frame_fits(&r->s, r->plan->frames, run_entry(r, i)->modified_frame, c);
+		left += sized[i];
+	}
+	for (uint32_t i = 0; i < n && left; i++)
+		fits[i] = sized[i];
+}
+
+bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, uint32_t *out)
+{
+	uint64_t sig = signature(r, c->args, c->nargs);
+	uint32_t n = r->plan->entries->v.n, next = 0, best = UINT32_MAX;
+	const Entry *caller = run_entry(r, from->entry);
+	uint8_t *fits = NEW_N(r->s.scratch, uint8_t, n + 1);
+	if (!c->resume || !resume_fits(r, from, fits))
+		for (uint32_t i = 0; i < n; i++)
+			fits[i] = is_candidate(r, caller, run_entry(r, i), c) && (c->resume || !is_running(r, i));
+	while (next < n && r->bound[next])
+		next++;
+	if (c->frame) { /* the link pass knows which */
+		for (uint32_t i = 0; i < n; i++)
+			if (run_entry(r, i)->original_frame == c->frame || run_entry(r, i)->modified_frame == c->frame)
+				best = i;
+	}
+	keep_fitting(r, c, fits);
+	for (uint32_t i = 0; (c->resume || c->guess) && i < n; i++) /* of an arm that begins next to another one */
+		fits[i] &= run_entry(r, i)->parameters <= c->nargs;
+	if (best == UINT32_MAX && next < n && fits[next])
+		best = next;
+	if (best == UINT32_MAX)
+		best = bind_again(r, from, c, sig, fits);
+	for (uint32_t i = 0; i < n && best == UINT32_MAX; i++)
+		if (r->bound[i] && fits[i] && compiled_for(r, i, sig))
+			best = i;
+	/* Records stand in the order in which they first ran: a module that none of these fits has none. */
+	for (uint32_t i = 0; i < n && best == UINT32_MAX && !c->guess; i++)
+		if (!r->bound[i] && fits[i])
+			best = i;
+	for (uint32_t i = n; i-- > 0 && best == UINT32_MAX && !c->guess;)
+		if (r->bound[i] && fits[i])
+			best = i;
+	if (best == UINT32_MAX)
+		return false;
+	*out = best;
+	VEC_PUSH(r->s.a, &r->bindings, ((Binding){from->entry, from->m.at, best, c->guess ? c->args[0] : 0}));
+	return true;
+}
+

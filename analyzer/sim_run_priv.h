@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ * sim_run_priv: one run of a program, shared by its driver and by what decides which record a call runs. */
+#ifndef GRAPHLINT_SIM_RUN_PRIV_H
+#define GRAPHLINT_SIM_RUN_PRIV_H
+
+#include "sim_run.h"
+
+typedef struct Activation {
+	Machine m;
+	uint32_t entry;
+	bool outermost;
+	bool branched; /* nothing decided a branch in it */
+	struct {
+		uint32_t at, taken, nbound;
+	} loops[16];
+	uint32_t nloops;
+} Activation;
+
+/* A call, and the record that it ran. */
+typedef struct Binding {
+	uint32_t caller, at, callee;
+	Ref self; /* of a module's call */
+} Binding;
+
+/* What a value is may show only later: signatures are made when they are compared. */
+typedef struct FirstCall {
+	const Ref *args;
+	uint32_t n;
+} FirstCall;
+
+typedef struct Run {
+	Sim s;
+	const RunPlan *plan;
+	RunResult *out;
+	Arena *keep;
+	uint8_t *bound;     /* by entry */
+	uint32_t last_bound;
+	FirstCall *first;   /* by entry: the arguments it was compiled for */
+	VEC(Activation *) stack;
+	VEC(Binding) bindings;
+	uint32_t activations, nbound;
+	uint32_t choice;
+	Map params;         /* self objects by function name */
+} ProgramRun;
+
+static inline uint64_t run_mix(uint64_t h, uint64_t x)
+{
+	return hash_u64(h * 0x9e3779b97f4a7c15u ^ x);
+}
+
+static inline const Entry *run_entry(const ProgramRun *r, uint32_t i)
+{
+	return &r->plan->entries->v.v[i];
+}
+
+/* ---- sim_bind.c ---- */
+/* The record that a call runs: the next one that has not run yet, when it fits; else one that ran with arguments alike.
+ * False: it has none. */
+bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, uint32_t *out);
+
+#endif
