@@ -231,6 +231,15 @@ static _Noreturn void out_of_memory(Budget *b)
 	_Exit(4);
 }
 
+void budget_pulse(Budget *b)
+{
+	if (!b || !b->pulse)
+		return;
+	b->pulse(b->pulse_ctx);
+	if (b->stop && b->fail)
+		longjmp(*b->fail, 1);
+}
+
 static void block_add(Arena *a, size_t need)
 {
 	size_t size = a->head ? a->head->size * 2 : BLOCK_FIRST;
@@ -239,6 +248,7 @@ static void block_add(Arena *a, size_t need)
 		size = BLOCK_MOST;
 	if (size < need)
 		size = need;
+	budget_pulse(b);
 	if (b) {
 		b->calls++;
 		if (b->calls == b->fail_at || (b->limit && (size > b->limit || b->used > b->limit - size)))

@@ -70,6 +70,10 @@ typedef struct Budget {
 	uint32_t calls;     /* block requests so far */
 	uint32_t fail_at;   /* tests: request number that fails, 0 never */
 	jmp_buf *fail;      /* taken when memory is out; NULL: the process ends with status 4 */
+	void (*pulse)(void *ctx); /* called now and then while work goes on; may set `stop`, and touches nothing that
+	                           * is being built. NULL: nobody waits */
+	void *pulse_ctx;
+	bool stop;          /* nobody wants the result any more: the run ends as if memory were out */
 } Budget;
 
 typedef struct Block Block;
@@ -83,6 +87,9 @@ typedef struct ArenaMark {
 	Block *head;
 	size_t used;
 } ArenaMark;
+
+/* For work that goes long without asking for memory: see Budget.pulse. */
+void budget_pulse(Budget *b);
 
 Arena arena_new(Budget *budget);
 void *arena_alloc(Arena *a, size_t size); /* zeroed, aligned for any type */

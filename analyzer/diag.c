@@ -98,12 +98,16 @@ void diag_stepf(Diags *d, Finding *f, StepRole role, Span at, const char *fmt, .
 	va_end(ap);
 }
 
+static uint64_t place_key(Span at, bool ends)
+{
+	ASSERT(at.file.i < 1u << 31);
+	return (uint64_t)at.file.i << 33 | (uint64_t)at.at << 1 | ends;
+}
+
 /* GL901 and GL902 differ in the rule alone. Once per place: readers may try again. */
 static void add_unread(Diags *d, Str rule, Span at, const char *fmt, va_list ap)
 {
-	ASSERT(at.file.i < 1u << 31);
-	bool ends = str_eq(rule, S("GL902"));
-	uint64_t key = (uint64_t)at.file.i << 33 | (uint64_t)at.at << 1 | ends;
+	uint64_t key = place_key(at, str_eq(rule, S("GL902")));
 	if (map_get(&d->places, key))
 		return;
 	map_put(&d->places, key, 1);
@@ -128,6 +132,52 @@ void diag_truncated(Diags *d, Span at, const char *fmt, ...)
 	va_start(ap, fmt);
 	add_unread(d, S("GL902"), at, fmt, ap);
 	va_end(ap);
+}
+
+/* ---- the same again, elsewhere ---- */
+
+static Span span_moved(Span s, FileId file, int64_t shift)
+{
+	if (!s.file.i)
+		return s;
+	return (Span){file, (uint32_t)(s.at + shift), (uint32_t)(s.end + shift)};
+}
+
+static bool is_unread(const Finding *f)
+{
+	return str_eq(f->rule, S("GL901")) || str_eq(f->rule, S("GL902"));
+}
+
+static bool first_at(Diags *d, const Finding *f)
+{
+	uint64_t key = place_key(f->span, str_eq(f->rule, S("GL902")));
+	if (map_get(&d->places, key))
+		return false;
+	map_put(&d->places, key, 1);
+	return true;
+}
+
+void diag_replay(Diags *d, const Diags *from, FileId file, int64_t shift)
+{
+	for (uint32_t i = 0; i < from->v.n; i++) {
+		Finding f = from->v.v[i];
+		f.span = span_moved(f.span, file, shift);
+		if (is_unread(&f) && !first_at(d, &f))
+			continue;
+		f.steps.cap = f.steps.n;
+		f.steps.v = NEW_N(d->a, Step, f.steps.n);
+		for (uint32_t k = 0; k < f.steps.n; k++) {
+			f.steps.v[k] = from->v.v[i].steps.v[k];
+			f.steps.v[k].span = span_moved(f.steps.v[k].span, file, shift);
+		}
+		f.vars.cap = f.vars.n; /* a further one moves to this run's memory */
+		VEC_PUSH(d->a, &d->v, f);
+	}
+	for (uint32_t i = 0; i < from->unread.n; i++) {
+		Unread u = from->unread.v[i];
+		u.span = span_moved(u.span, file, shift);
+		VEC_PUSH(d->a, &d->unread, u);
+	}
 }
 
 /* ---- order ---- */

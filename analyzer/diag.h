@@ -90,6 +90,9 @@ void diag_stepf(Diags *d, Finding *f, StepRole role, Span at, const char *fmt, .
 void diag_unread(Diags *d, Span at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* GL902: an artifact ends early. Also an Unread entry. */
 void diag_truncated(Diags *d, Span at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Adds copies of what `from` holds, moved by `shift` bytes into `file`; of places told before, nothing. Strings stay
+ * where they are: `from` must live as long. */
+void diag_replay(Diags *d, const Diags *from, FileId file, int64_t shift);
 /* Orders findings by file, place, rule, graph, output, input: the order of every report; equal ones stay as they
  * were added. Unread text is ordered by place. */
 void diags_sort(Diags *d);

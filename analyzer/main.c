@@ -111,13 +111,13 @@ static void read_inputs(Run *r, const Options *o, Arena *a)
 		walk_add(&w, o->paths.v[i]);
 	say_lines(buf_str(&trouble));
 	r->files_failed = w.failed;
-	r->budget.fail = &out;
+	r->budget->fail = &out;
 	if (setjmp(out))
 		r->out_of_memory = true;
 	else
 		for (uint32_t i = 0; i < w.files.n; i++)
 			read_file(r, o, &w.files.v[i], a);
-	r->budget.fail = NULL;
+	r->budget->fail = NULL;
 }
 
 /* ---- what was not read ---- */

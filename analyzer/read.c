@@ -5,7 +5,7 @@
 
 Reader reader_new(Program *p, Types *t, Diags *d, const Config *cfg, Arena *keep, Arena *scratch)
 {
-	return (Reader){.program = p, .types = t, .diags = d, .cfg = cfg, .keep = keep, .scratch = scratch,
+	return (Reader){.program = p, .types = t, .diags = d, .cfg = cfg, .keep = keep, .life = keep, .scratch = scratch,
 	                .tmp = arena_new(scratch->budget)};
 }
 

@@ -19,6 +19,7 @@ typedef struct Reader {
 	Diags *diags;
 	const Config *cfg;
 	Arena *keep;    /* artifact lifetime: graphs go here */
+	Arena *life;    /* as long as the reader: its parser */
 	Arena *scratch; /* rewound by the caller after each artifact */
 	Arena tmp;      /* what one parsed group of statements needs */
 	void *parser;   /* PyParser, reused over all artifacts; made by the first reader that needs it */

@@ -976,7 +976,7 @@ void read_code(Reader *r, ArtifactId id, const Artifact *art, const Text *text)
 {
 	CodeReader c = {.r = r, .text = text, .id = id, .art = art};
 	if (!r->parser)
-		r->parser = py_parser_new(r->keep);
+		r->parser = py_parser_new(r->life);
 	if (!r->parser) {
 		diag_unread(r->diags, text_span(text, 0, 0), "the Python grammar does not fit the parser library");
 		return;

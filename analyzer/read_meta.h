@@ -51,6 +51,8 @@ typedef struct AotMeta {
 	bool subclasses; /* inputs are tensor subclasses: the graph has other inputs than the list */
 } AotMeta;
 
+typedef VEC(AotMeta) AotMetas;
+
 /* Reads the first structure of the text, which for training is the outer one. Everything in *out
  * lives in `keep`. False, told through diags, when there is none or it does not end. artifact is
  * left 0 for the caller to set. */

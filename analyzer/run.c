@@ -43,21 +43,34 @@ bool dump_parse(Str list, unsigned *passes, Str *bad)
 	return true;
 }
 
-void run_init(Run *r, Tables *t, const Config *cfg)
+static void init(Run *r, Tables *t, const Config *cfg)
 {
-	*r = (Run){.cfg = cfg, .tables = t};
-	r->budget.limit = cfg->limits.memory_bytes;
-	t->a.budget = &r->budget;
-	r->a = arena_new(&r->budget);
-	r->scratch = arena_new(&r->budget);
+	r->cfg = cfg;
+	r->tables = t;
+	r->a = arena_new(r->budget);
+	r->scratch = arena_new(r->budget);
 	for (uint32_t i = 0; i < RUN_SIM_ARENAS; i++)
-		r->sim[i] = arena_new(&r->budget);
+		r->sim[i] = arena_new(r->budget);
 	sources_init(&r->sources, &r->a);
 	artifacts_init(&r->artifacts, &r->a);
 	program_init(&r->program, &r->a, &t->names);
-	r->types = types_new(&r->a, &t->names);
 	diags_init(&r->diags, &r->a);
 	r->dump_out.a = &r->a;
+}
+
+void run_init(Run *r, Tables *t, const Config *cfg)
+{
+	*r = (Run){.own_budget = {.limit = cfg->limits.memory_bytes}};
+	r->budget = &r->own_budget;
+	t->a.budget = r->budget;
+	init(r, t, cfg);
+	r->types = types_new(&r->a, &t->names);
+}
+
+void run_init_next(Run *r, Tables *t, const Config *cfg, Budget *budget, Types *types, ReadCache *cache)
+{
+	*r = (Run){.budget = budget, .types = types, .cache = cache};
+	init(r, t, cfg);
 }
 
 static void split(Run *r)
@@ -71,33 +84,34 @@ static void split(Run *r)
 		split_dump(&r->artifacts, &r->sources, &r->dump_out);
 }
 
-static void read_metadata(Run *r, ArtifactId id, const Text *text)
+static void read_metadata(Reader *rd, AotMetas *metas, ArtifactId id, const Artifact *art, const Text *text)
 {
 	AotMeta meta;
-	if (!read_meta(&r->artifacts.v.v[id.i], text, &r->a, &r->diags, &meta))
+	if (!read_meta(art, text, rd->keep, rd->diags, &meta))
 		return;
 	meta.artifact = id;
-	VEC_PUSH(&r->a, &r->metas, meta);
+	VEC_PUSH(rd->keep, metas, meta);
 }
 
-static void read_artifact(Run *r, Reader *rd, ArtifactId id)
+typedef void ReadFn(Reader *, ArtifactId, const Artifact *, const Text *);
+
+static ReadFn *const readers[ART_N] = {
+	[ART_GRAPH_CODE] = read_code,
+	[ART_GRAPH_TEXT] = read_graph_text,
+	[ART_GRAPH_TABLE] = read_graph_table,
+	[ART_MODULE_TREE] = read_module_tree,
+	[ART_BYTECODE_ORIGINAL] = read_bytecode,
+	[ART_BYTECODE_MODIFIED] = read_bytecode,
+};
+
+static void read_artifact(void *ctx, Reader *rd, AotMetas *metas, ArtifactId id)
 {
+	Run *r = ctx;
 	const Artifact *art = &r->artifacts.v.v[id.i];
-	typedef void ReadFn(Reader *, ArtifactId, const Artifact *, const Text *);
-	static ReadFn *const readers[ART_N] = {
-		[ART_GRAPH_CODE] = read_code,
-		[ART_GRAPH_TEXT] = read_graph_text,
-		[ART_GRAPH_TABLE] = read_graph_table,
-		[ART_MODULE_TREE] = read_module_tree,
-		[ART_BYTECODE_ORIGINAL] = read_bytecode,
-		[ART_BYTECODE_MODIFIED] = read_bytecode,
-	};
-	if (!readers[art->kind] && art->kind != ART_AOT_METADATA)
-		return;
 	ArenaMark mark = arena_mark(&r->scratch);
 	Text text = artifact_text(art, &r->sources, &r->scratch);
 	if (art->kind == ART_AOT_METADATA)
-		read_metadata(r, id, &text);
+		read_metadata(rd, metas, id, art, &text);
 	else
 		readers[art->kind](rd, id, art, &text);
 	arena_rewind(&r->scratch, mark);
@@ -108,8 +122,16 @@ static void read_all(Run *r)
 	Reader *rd = &r->reader;
 	*rd = reader_new(&r->program, r->types, &r->diags, r->cfg, &r->a, &r->scratch);
 	for (uint32_t i = 1; i < r->artifacts.v.n; i++) {
-		crash_note("read", NULL, r->artifacts.v.v[i].at);
-		read_artifact(r, rd, (ArtifactId){i});
+		const Artifact *art = &r->artifacts.v.v[i];
+		ArtifactId id = {i};
+		if (!readers[art->kind] && art->kind != ART_AOT_METADATA)
+			continue;
+		crash_note("read", NULL, art->at);
+		budget_pulse(r->budget);
+		if (r->cache)
+			read_cache_artifact(r->cache, rd, &r->metas, id, art, &r->sources, read_artifact, r);
+		else
+			read_artifact(r, rd, &r->metas, id);
 	}
 	Str fault = ir_check(&r->program, &r->scratch);
 	if (fault.n)
@@ -207,10 +229,10 @@ static void observe(Run *r)
 void run_analyse(Run *r)
 {
 	jmp_buf out;
-	r->budget.fail = &out;
+	r->budget->fail = &out;
 	if (setjmp(out)) {
 		r->out_of_memory = true;
-		r->budget.fail = NULL;
+		r->budget->fail = NULL;
 		return;
 	}
 	split(r);
@@ -223,14 +245,15 @@ void run_analyse(Run *r)
 	observe(r);
 	rules_render(r->tables->rules, &r->diags);
 	diags_sort(&r->diags);
-	r->budget.fail = NULL;
+	r->budget->fail = NULL;
 	crash_note(NULL, NULL, 0);
 }
 
 void run_free(Run *r)
 {
 	reader_free(&r->reader);
-	r->tables->a.budget = NULL;
+	if (r->budget == &r->own_budget)
+		r->tables->a.budget = NULL;
 	for (uint32_t i = 0; i < RUN_SIM_ARENAS; i++)
 		arena_free(&r->sim[i]);
 	arena_free(&r->scratch);

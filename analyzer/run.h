@@ -16,6 +16,7 @@
 #include "read.h"
 #include "alias.h"
 #include "verdict.h"
+#include "read_cache.h"
 #include "read_meta.h"
 #include "rules.h"
 #include "frame_graph.h"
@@ -36,7 +37,9 @@ bool dump_parse(Str list, unsigned *passes, Str *bad); /* "split,ir" */
 enum { RUN_SIM_ARENAS = 5 };
 
 typedef struct Run {
-	Budget budget;
+	Budget *budget;         /* its own, unless the caller shares one */
+	Budget own_budget;
+	ReadCache *cache;       /* what earlier runs read; NULL: read everything */
 	Arena a, scratch;
 	const Config *cfg;
 	Tables *tables;
@@ -48,7 +51,7 @@ typedef struct Run {
 	Reader reader;          /* its parser is freed with the run, also when memory ran out */
 	NodeTypes **node_types; /* by GraphId */
 	Summary **summaries;    /* by GraphId */
-	VEC(AotMeta) metas;     /* what AOTAutograd says of its graphs, in order of printing */
+	AotMetas metas;         /* what AOTAutograd says of its graphs, in order of printing */
 	GraphVerdicts *verdicts; /* by GraphId */
 	Arena sim[RUN_SIM_ARENAS];         /* working memory of verdicts */
 	Diags diags;
@@ -63,6 +66,9 @@ void tables_init(Tables *t);
 void tables_free(Tables *t);
 /* Prepares a run; add inputs with sources_add_* on run->sources, then analyse. */
 void run_init(Run *r, Tables *t, const Config *cfg); /* one run at a time per Tables: names are interned there */
+/* A run of a row of runs, as an editor needs them: they share a budget, types and what was read. A finished one can be
+ * looked at while the next one works: tables, types and cache must outlive them all. */
+void run_init_next(Run *r, Tables *t, const Config *cfg, Budget *budget, Types *types, ReadCache *cache);
 void run_analyse(Run *r);   /* fills diags, program, summaries; never fails: trouble is in diags or out_of_memory */
 void run_free(Run *r);
 /* Exit status of design: 0, 1, 3 or 4, by findings, unread input and cfg->fail_on. */
