@@ -140,6 +140,21 @@ bool version_parse(Str s, Version *out)
 	return true;
 }
 
+bool rule_level_parse(Str s, Severity *out)
+{
+	bool off = str_eq(s, S("off"));
+	if (off)
+		*out = SEV_NONE;
+	return off || (severity_parse(s, out) && *out != SEV_NONE);
+}
+
+void rule_level_near(Nearest *near)
+{
+	nearest_try(near, S("off"));
+	for (int i = SEV_NOTE; i <= SEV_ERROR; i++)
+		nearest_try(near, severity_name((Severity)i));
+}
+
 Limits limits_default(void)
 {
 	return (Limits){

@@ -4,6 +4,7 @@
 #define GRAPHLINT_CONFIG_H
 
 #include "base.h"
+#include "nearest.h"
 #include "diag.h"
 
 /* What a compiler of single graphs is taken to preserve. */
@@ -33,6 +34,10 @@ ContractName contract_of(const Contract *c, bool captured_by_2x);
 /* Parses "input_writes=no,strides=yes" into *c; false and *why on error. */
 bool contract_keep_parse(Str s, Contract *c, Arena *a, Str *why);
 
+/* note, warning, error; off gives SEV_NONE. */
+bool rule_level_parse(Str s, Severity *out);
+void rule_level_near(Nearest *near); /* tries the words */
+
 bool version_parse(Str s, Version *out); /* "2.13", "2.13.0", "2.6.0a0+git1234" */
 
 /* Every work limit: name, default, flag. See limits.def. */
@@ -43,12 +48,23 @@ typedef struct Limits {
 } Limits;
 Limits limits_default(void);
 
+/* One word that the user says about rules. */
+typedef enum AskKind { ASK_SELECT, ASK_IGNORE, ASK_LEVEL } AskKind;
+typedef struct RuleAsk {
+	AskKind kind;
+	Str word;        /* id, name, beginning of ids, "all" */
+	Severity level;  /* of ASK_LEVEL; SEV_NONE: off */
+	bool command;    /* said on the command line, which wins over files */
+	Str from;        /* where: "--select", "FILE:LINE" */
+} RuleAsk;
+
 typedef struct Config {
 	Contract contract;
 	VersionSpan torch;   /* from --torch; 0,0 when not given */
 	Severity fail_on;    /* SEV_NONE: never */
 	Severity show;       /* lowest severity that text for people shows */
 	bool allow_incomplete;
+	VEC(RuleAsk) asks;
 	Limits limits;
 } Config;
 Config config_default(void);

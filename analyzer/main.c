@@ -187,21 +187,54 @@ static int finish(const Run *r, const Options *o, Arena *a)
 	return status;
 }
 
-static int check(const Options *o, Arena *a)
+/* Words about rules, once all rules are known. */
+static bool check_asks(const Options *o, const Tables *t, Arena *a)
 {
-	Tables *t = NEW(a, Tables);
+	Buf why = {.a = a};
+	bool ok = rules_check_asks(t->rules, o->cfg.asks.v, o->cfg.asks.n, &why);
+	if (o->command == CMD_EXPLAIN && !rules_find(t->rules, o->target)) {
+		buf_add(&why, S("explain: "));
+		rules_say_unknown(t->rules, o->target, &why);
+		ok = false;
+	}
+	say_lines(buf_str(&why));
+	return ok;
+}
+
+static int show_rules(const Run *r, const Options *o, Arena *a)
+{
+	ReportOptions ro = {.unicode = terminal_unicode(), .width = terminal_width(), .rule = o->target};
+	Buf out = {.a = a};
+	o->writer->write(r, &ro, &out);
+	return put(buf_str(&out), STATUS_CLEAN);
+}
+
+static int run(const Options *o, Tables *t, Arena *a)
+{
 	Run *r = NEW(a, Run);
-	int status = STATUS_USAGE;
-	tables_init(t);
-	if (load_facts(o, t, a)) {
-		run_init(r, t, &o->cfg);
-		r->dump = o->dump;
+	int status;
+	run_init(r, t, &o->cfg);
+	r->dump = o->dump;
+	r->findings_only = o->writer && o->writer->findings_only;
+	if (options_command_reads(o->command)) {
 		read_inputs(r, o, a);
 		if (!r->out_of_memory)
 			run_analyse(r);
 		status = finish(r, o, a);
-		run_free(r);
+	} else {
+		status = show_rules(r, o, a);
 	}
+	run_free(r);
+	return status;
+}
+
+static int with_tables(const Options *o, Arena *a)
+{
+	Tables *t = NEW(a, Tables);
+	int status = STATUS_USAGE;
+	tables_init(t);
+	if (load_facts(o, t, a) && check_asks(o, t, a))
+		status = run(o, t, a);
 	tables_free(t);
 	return status;
 }
@@ -240,7 +273,7 @@ int main(int argc, char **argv)
 	} else if (o.command == CMD_CAPTURE) {
 		status = capture();
 	} else {
-		status = check(&o, &a);
+		status = with_tables(&o, &a);
 	}
 	arena_free(&a);
 	return status;

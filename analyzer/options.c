@@ -119,6 +119,52 @@ static bool set_facts(Parse *p, const Option *opt, Str value)
 	return true;
 }
 
+/* A list of words about rules. */
+static bool add_asks(Parse *p, const Option *opt, Str value, AskKind kind)
+{
+	Str word, from = str_printf(p->a, "--%s", opt->name);
+	uint32_t n = 0;
+	for (; str_cut(&value, ',', &word); n++) {
+		word = str_trim(word);
+		if (!word.n)
+			return fault(p, opt, word, NULL, "an id, a name or the beginning of ids is needed, not");
+		VEC_PUSH(p->a, &p->o->cfg.asks, ((RuleAsk){kind, word, SEV_NONE, true, from}));
+	}
+	return n || fault(p, opt, value, NULL, "an id, a name or the beginning of ids is needed, not");
+}
+
+static bool set_select(Parse *p, const Option *opt, Str value)
+{
+	return add_asks(p, opt, value, ASK_SELECT);
+}
+
+static bool set_ignore(Parse *p, const Option *opt, Str value)
+{
+	return add_asks(p, opt, value, ASK_IGNORE);
+}
+
+/* GL101=error,self-copy=off */
+static bool set_rule_level(Parse *p, const Option *opt, Str value)
+{
+	Str part, from = str_printf(p->a, "--%s", opt->name);
+	if (!value.n)
+		return fault(p, opt, value, NULL, "a rule and its level look like GL101=error, not like");
+	while (str_cut(&value, ',', &part)) {
+		uint32_t eq = str_find_char(part, '=', 0);
+		Str word = str_trim(str_sub(part, 0, eq)), level = str_trim(str_sub(part, eq + 1, part.n));
+		RuleAsk ask = {ASK_LEVEL, word, SEV_NONE, true, from};
+		if (!word.n || eq == part.n)
+			return fault(p, opt, part, NULL, "a rule and its level look like GL101=error, not like");
+		if (!rule_level_parse(level, &ask.level)) {
+			Nearest near = nearest_to(level);
+			rule_level_near(&near);
+			return fault(p, opt, level, &near, "a level is error, warning, note or off, not");
+		}
+		VEC_PUSH(p->a, &p->o->cfg.asks, ask);
+	}
+	return true;
+}
+
 static bool set_dump(Parse *p, const Option *opt, Str value)
 {
 	unsigned passes = 0;
@@ -200,6 +246,12 @@ static const Option options[] = {
 	{"facts", 0, "FILE", NULL, set_facts, 0,
 		"operators of your own: schemas, or rows as in rules/ops.tsv; may be given again"},
 
+	{"select", 0, "RULES", "Rules", set_select, 0,
+		"only these: ids, names, beginnings of ids (GL1), all; the longer word wins over the shorter"},
+	{"ignore", 0, "RULES", NULL, set_ignore, 0, "not these"},
+	{"level", 0, "RULE=LEVEL", NULL, set_rule_level, 0,
+		"level of all findings of a rule: error, warning, note, off; what the contract keeps stays a note"},
+
 	{"fail-on", 0, "LEVEL", "What counts", set_fail_on, 0,
 		"lowest level that gives status 1: note, warning (default), error, never"},
 	{"allow-incomplete", 0, NULL, NULL, set_flag, offsetof(Options, cfg.allow_incomplete),
@@ -236,6 +288,10 @@ static const struct {
 		"print a Python backend that cuts this output (GRAPH:in2: hides this write), to try it"},
 	[CMD_CAPTURE] = {STR_INIT("capture"), "", NULL, false,
 		"print how to capture what graphlint reads, by PyTorch version"},
+	[CMD_RULES] = {STR_INIT("rules"), "", rules_writers, false,
+		"list the rules, a line each: id, level in force, name, summary"},
+	[CMD_EXPLAIN] = {STR_INIT("explain"), "RULE", explain_writers, false,
+		"print what a rule (id or name) says, when it is harmless, what to do"},
 };
 
 /* ---- parsing ---- */
@@ -298,7 +354,8 @@ static void add_word(Parse *p, Str word, bool may_be_command)
 			p->o->command = (Command)i;
 			return;
 		}
-	if (p->o->command == CMD_CONFIRM && !p->o->target.n)
+	bool takes_target = p->o->command == CMD_CONFIRM || p->o->command == CMD_EXPLAIN;
+	if (takes_target && !p->o->target.n)
 		p->o->target = word;
 	else
 		VEC_PUSH(p->a, &p->o->paths, word);
@@ -311,6 +368,11 @@ void options_command_near(Str word, Buf *out)
 		nearest_try(&near, commands[i].name);
 	if (near.best.n)
 		buf_printf(out, " (did you mean the command '" STR_FMT "'?)", STR_ARG(near.best));
+}
+
+bool options_command_reads(Command c)
+{
+	return commands[c].reads;
 }
 
 static bool parse_words(Parse *p, int argc, char **argv, const struct option *longs,
@@ -391,6 +453,8 @@ static void check_paths(const Options *o, Buf *why)
 			STR_ARG(o->paths.v[0]));
 	else if (o->command == CMD_CONFIRM && !o->target.n)
 		buf_add(why, S("confirm needs a boundary, as __compiled_fn_3:out0 or __compiled_fn_3:in2"));
+	else if (o->command == CMD_EXPLAIN && !o->target.n)
+		buf_add(why, S("explain needs a rule, as GL101 or output-aliases-input; graphlint rules lists them"));
 	else if (!o->paths.n && commands[o->command].reads)
 		buf_add(why, S("nothing to read: name files or folders, or - for standard input"));
 }

@@ -9,12 +9,12 @@
 #include "terminal.h"
 
 /* What the first word asks for. */
-typedef enum Command { CMD_CHECK, CMD_GRAPH, CMD_SUSPECTS, CMD_CONFIRM, CMD_CAPTURE, CMD_N } Command;
+typedef enum Command { CMD_CHECK, CMD_GRAPH, CMD_SUSPECTS, CMD_CONFIRM, CMD_CAPTURE, CMD_RULES, CMD_EXPLAIN, CMD_N } Command;
 
 typedef struct Options {
 	Config cfg;
 	Command command;
-	Str target;           /* CMD_CONFIRM: GRAPH:out0 or GRAPH:in2 */
+	Str target;           /* CMD_CONFIRM: GRAPH:out0 or GRAPH:in2; CMD_EXPLAIN: a rule */
 	const Writer *writer;
 	unsigned dump;        /* DumpPass bits; not 0: the passes are printed in place of the report */
 	ColorWhen color;
@@ -25,6 +25,8 @@ typedef struct Options {
 } Options;
 
 /* False and a sentence in *why when the words cannot be understood. Strings are those of argv. */
+/* Does the command take files and folders to analyse? */
+bool options_command_reads(Command c);
 bool options_parse(Options *o, Arena *a, int argc, char **argv, Buf *why);
 void options_help(Buf *out);
 /* " (did you mean the command 'check'?)" where a word that is no file is near one, else nothing. */

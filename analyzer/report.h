@@ -11,17 +11,21 @@ typedef struct ReportOptions {
 	uint32_t width;                  /* columns; 0 no terminal: sentences are not wrapped, and lines of
 	                                  * a dump are cut at 160 */
 	bool quiet;                      /* findings only, no summary */
+	Str rule;                        /* explain: id or name of a rule that there is */
 } ReportOptions;
 
 typedef struct Writer {
 	const char *name, *summary;
 	void (*write)(const Run *r, const ReportOptions *o, Buf *out);
+	bool findings_only; /* says nothing of the program around the graphs unless a finding does */
 } Writer;
 
 extern const Writer report_writers[]; /* ends with a NULL name; text, concise, json */
 const Writer *report_find(Str name);
 extern const Writer graph_writers[];    /* of the command graph: text, dot */
 extern const Writer suspects_writers[]; /* of the command suspects: text, json */
+extern const Writer rules_writers[];    /* of the command rules: text, json; they need tables and levels only */
+extern const Writer explain_writers[];  /* of the command explain: text, json; the same */
 
 void report_write_text(const Run *r, const ReportOptions *o, Buf *out);
 void report_write_concise(const Run *r, const ReportOptions *o, Buf *out);
@@ -31,6 +35,10 @@ void report_graph_text(const Run *r, const ReportOptions *o, Buf *out);
 void report_graph_dot(const Run *r, const ReportOptions *o, Buf *out);
 void report_suspects_text(const Run *r, const ReportOptions *o, Buf *out);
 void report_suspects_json(const Run *r, const ReportOptions *o, Buf *out);
+void report_rules_text(const Run *r, const ReportOptions *o, Buf *out);
+void report_rules_json(const Run *r, const ReportOptions *o, Buf *out);
+void report_explain_text(const Run *r, const ReportOptions *o, Buf *out);
+void report_explain_json(const Run *r, const ReportOptions *o, Buf *out);
 
 /* Untrusted text for a terminal: control and bidi characters become visible escapes. */
 void report_escape(Buf *out, Str s);

@@ -1,150 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Rule files: YAML, one rule a document. A file is checked as a whole, and adds all or nothing. */
-#include <yaml.h>
-
 #include "config.h"
-#include "nearest.h"
+#include "keys.h"
 #include "rules.h"
 #include "template.h"
 #include "utf8.h"
 
-enum { FILE_MOST = 1 << 20, FAULTS_MOST = 20, LIST_MOST = 1000, KEYS_MOST = 64 };
-
-typedef struct Loader {
-	const Rules *known; /* rules of other files, and those of this one so far */
-	Arena *a;
-	Str path;
-	Buf *errors;
-	uint32_t faults;
-	yaml_document_t *doc;
-} Loader;
-
-/* Reads the value of a key into the object that the mapping describes. */
-typedef void ReadFn(Loader *l, yaml_node_t *node, void *into);
-
-typedef struct Key {
-	Str name;
-	bool required;
-	ReadFn *read;
-} Key;
-
-/* ---- faults ---- */
-
-static void fault_at(Loader *l, size_t line, size_t column, Str text)
+/* Rules of other files, and those of this one so far. */
+static const Rules *known(const KeysFile *k)
 {
-	if (l->faults++ >= FAULTS_MOST)
-		return;
-	buf_printf(l->errors, STR_FMT ":%zu:%zu: " STR_FMT "\n", STR_ARG(l->path), line + 1, column + 1,
-		STR_ARG(text));
-}
-
-__attribute__((format(printf, 3, 4)))
-static void fault(Loader *l, const yaml_node_t *node, const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	fault_at(l, node->start_mark.line, node->start_mark.column, str_vprintf(l->a, fmt, ap));
-	va_end(ap);
-}
-
-/* A fault about a word that is not known, with the nearest one that is. */
-static void fault_word(Loader *l, const yaml_node_t *node, const char *what, Str word,
-	const Nearest *near)
-{
-	Buf b = {.a = l->a};
-	buf_printf(&b, "%s '" STR_FMT "'", what, STR_ARG(utf8_head(word, 80)));
-	nearest_say(near, &b);
-	fault_at(l, node->start_mark.line, node->start_mark.column, buf_str(&b));
-}
-
-/* ---- values ---- */
-
-static Str scalar(const yaml_node_t *node)
-{
-	if (node->type != YAML_SCALAR_NODE)
-		return (Str){0};
-	return (Str){(const char *)node->data.scalar.value, (uint32_t)node->data.scalar.length};
-}
-
-/* A non-empty text; newlines only where `lines` says so. Empty after a fault. */
-static Str read_text(Loader *l, const yaml_node_t *node, bool lines)
-{
-	Str s = str_trim(scalar(node));
-	if (node->type != YAML_SCALAR_NODE) {
-		fault(l, node, "a text is expected here");
-		return (Str){0};
-	}
-	if (!s.n)
-		fault(l, node, "the text is empty");
-	uint32_t n;
-	for (uint32_t at = 0; at < s.n; at += n) {
-		uint32_t c = utf8_decode(s, at, &n);
-		if (!utf8_hidden(c) || (lines && c == '\n'))
-			continue;
-		fault(l, node, "the text %s", c == '\n' ? "must be one line" : "has a control character");
-		return (Str){0};
-	}
-	return str_copy(l->a, s);
-}
-
-static void read_sequence(Loader *l, yaml_node_t *node, ReadFn *item, void *into)
-{
-	if (node->type != YAML_SEQUENCE_NODE) {
-		fault(l, node, "a list is expected here");
-		return;
-	}
-	yaml_node_item_t *at = node->data.sequence.items.start, *end = node->data.sequence.items.top;
-	if (at == end)
-		fault(l, node, "the list is empty");
-	if (end - at > LIST_MOST) {
-		fault(l, node, "the list has more than %d items", LIST_MOST);
-		return;
-	}
-	for (; at < end && l->faults <= FAULTS_MOST; at++)
-		item(l, yaml_document_get_node(l->doc, *at), into);
-}
-
-static const Key *find_key(Loader *l, const yaml_node_t *node, const Key *keys, uint32_t n)
-{
-	Str word = scalar(node);
-	Nearest near = nearest_to(word);
-	for (uint32_t i = 0; i < n; i++) {
-		if (str_eq(keys[i].name, word))
-			return &keys[i];
-		nearest_try(&near, keys[i].name);
-	}
-	fault_word(l, node, "unknown key", word, &near);
-	return NULL;
-}
-
-static void read_mapping(Loader *l, yaml_node_t *node, const Key *keys, uint32_t n, void *into)
-{
-	uint32_t seen = 0; /* bit i: key i was there */
-	if (node->type != YAML_MAPPING_NODE) {
-		fault(l, node, "a mapping with the key '" STR_FMT "' is expected here",
-			STR_ARG(keys[0].name));
-		return;
-	}
-	yaml_node_pair_t *at = node->data.mapping.pairs.start, *end = node->data.mapping.pairs.top;
-	if (end - at > KEYS_MOST) {
-		fault(l, node, "the mapping has more than %d keys", KEYS_MOST);
-		return;
-	}
-	for (; at < end && l->faults <= FAULTS_MOST; at++) {
-		yaml_node_t *name = yaml_document_get_node(l->doc, at->key);
-		const Key *key = find_key(l, name, keys, n);
-		if (!key)
-			continue;
-		uint32_t bit = 1u << (key - keys);
-		if (seen & bit)
-			fault(l, name, "the key '" STR_FMT "' stands here a second time", STR_ARG(key->name));
-		else
-			key->read(l, yaml_document_get_node(l->doc, at->value), into);
-		seen |= bit;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		if (keys[i].required && !(seen >> i & 1))
-			fault(l, node, "the key '" STR_FMT "' is missing", STR_ARG(keys[i].name));
+	return k->user;
 }
 
 /* ---- wordings ---- */
@@ -165,57 +30,45 @@ static bool var_known(Str name)
 	return false;
 }
 
-static Str read_template(Loader *l, yaml_node_t *node)
+static Str read_template(KeysFile *k, yaml_node_t *node)
 {
-	Str t = read_text(l, node, false), name;
-	Buf why = {.a = l->a};
+	Str t = keys_text(k, node, false), name;
+	Buf why = {.a = k->a};
 	if (template_check(t, var_known, &why, &name))
 		return t;
 	Nearest near = nearest_to(name);
 	for (uint32_t i = 0; name.n && i < NVARS; i++)
 		nearest_try(&near, var_names[i]);
 	nearest_say(&near, &why);
-	fault_at(l, node->start_mark.line, node->start_mark.column, buf_str(&why));
+	keys_fault_at(k, node->start_mark.line, node->start_mark.column, buf_str(&why));
 	return (Str){0};
 }
 
-/* Lower-case words joined by "-". */
-static bool is_kebab(Str s)
+static Str read_kebab(KeysFile *k, yaml_node_t *node)
 {
-	for (uint32_t i = 0; i < s.n; i++) {
-		char c = s.p[i];
-		bool dash = c == '-' && i && i + 1 < s.n && s.p[i - 1] != '-';
-		if (!dash && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9'))
-			return false;
-	}
-	return s.n > 0;
-}
-
-static Str read_kebab(Loader *l, yaml_node_t *node)
-{
-	Str s = read_text(l, node, false);
-	if (s.n && !is_kebab(s))
-		fault(l, node, "'" STR_FMT "' is not made of lower-case words joined by '-'",
+	Str s = keys_text(k, node, false);
+	if (s.n && !keys_is_kebab(s))
+		keys_fault(k, node, "'" STR_FMT "' is not made of lower-case words joined by '-'",
 			STR_ARG(utf8_head(s, 80)));
 	return s;
 }
 
-static void read_variant(Loader *l, yaml_node_t *node, void *into)
+static void read_variant(KeysFile *k, yaml_node_t *node, void *into)
 {
-	((Wording *)into)->variant = read_kebab(l, node);
+	((Wording *)into)->variant = read_kebab(k, node);
 }
 
-static void read_message(Loader *l, yaml_node_t *node, void *into)
+static void read_message(KeysFile *k, yaml_node_t *node, void *into)
 {
-	((Wording *)into)->message = read_template(l, node);
+	((Wording *)into)->message = read_template(k, node);
 }
 
-static void read_suggestion(Loader *l, yaml_node_t *node, void *into)
+static void read_suggestion(KeysFile *k, yaml_node_t *node, void *into)
 {
-	((Wording *)into)->suggestion = read_template(l, node);
+	((Wording *)into)->suggestion = read_template(k, node);
 }
 
-static void read_wording(Loader *l, yaml_node_t *node, void *into)
+static void read_wording(KeysFile *k, yaml_node_t *node, void *into)
 {
 	static const Key keys[] = {
 		{STR_INIT("message"), true, read_message},
@@ -224,13 +77,13 @@ static void read_wording(Loader *l, yaml_node_t *node, void *into)
 	};
 	Rule *r = into;
 	Wording w = {0};
-	read_mapping(l, node, keys, sizeof keys / sizeof *keys, &w);
+	keys_mapping(k, node, keys, KEYS_N(keys), &w);
 	for (uint32_t i = 0; i < r->wordings.n; i++)
 		if (str_eq(r->wordings.v[i].variant, w.variant)) {
-			fault(l, node, "a second wording for the variant '" STR_FMT "'", STR_ARG(w.variant));
+			keys_fault(k, node, "a second wording for the variant '" STR_FMT "'", STR_ARG(w.variant));
 			return;
 		}
-	VEC_PUSH(l->a, &r->wordings, w);
+	VEC_PUSH(k->a, &r->wordings, w);
 }
 
 /* ---- the rule ---- */
@@ -247,28 +100,28 @@ static bool is_rule_id(Str s)
 	return letters >= 2 && i == s.n && i - letters >= 3 && s.n <= 16;
 }
 
-static void read_id(Loader *l, yaml_node_t *node, void *into)
+static void read_id(KeysFile *k, yaml_node_t *node, void *into)
 {
 	Rule *r = into;
-	r->id = read_text(l, node, false);
+	r->id = keys_text(k, node, false);
 	if (r->id.n && !is_rule_id(r->id))
-		fault(l, node, "'" STR_FMT "' is no rule id: capital letters, then three or more digits",
+		keys_fault(k, node, "'" STR_FMT "' is no rule id: capital letters, then three or more digits",
 			STR_ARG(utf8_head(r->id, 80)));
-	if (rules_find(l->known, r->id))
-		fault(l, node, "there is a rule '" STR_FMT "' already", STR_ARG(r->id));
+	if (rules_find(known(k), r->id))
+		keys_fault(k, node, "there is a rule '" STR_FMT "' already", STR_ARG(r->id));
 }
 
-static void read_name(Loader *l, yaml_node_t *node, void *into)
+static void read_name(KeysFile *k, yaml_node_t *node, void *into)
 {
 	Rule *r = into;
-	r->name = read_kebab(l, node);
-	if (rules_find(l->known, r->name))
-		fault(l, node, "there is a rule '" STR_FMT "' already", STR_ARG(r->name));
+	r->name = read_kebab(k, node);
+	if (rules_find(known(k), r->name))
+		keys_fault(k, node, "there is a rule '" STR_FMT "' already", STR_ARG(r->name));
 }
 
-static void read_level(Loader *l, yaml_node_t *node, void *into)
+static void read_level(KeysFile *k, yaml_node_t *node, void *into)
 {
-	Str s = read_text(l, node, false);
+	Str s = keys_text(k, node, false);
 	Severity level = SEV_NONE;
 	if (severity_parse(s, &level) && level != SEV_NONE) {
 		((Rule *)into)->level = level;
@@ -278,17 +131,17 @@ static void read_level(Loader *l, yaml_node_t *node, void *into)
 	for (int i = SEV_NOTE; i <= SEV_ERROR; i++)
 		nearest_try(&near, severity_name((Severity)i));
 	if (s.n)
-		fault_word(l, node, "a level is note, warning or error, not", s, &near);
+		keys_fault_word(k, node, "a level is note, warning or error, not", s, &near);
 }
 
-static void read_summary(Loader *l, yaml_node_t *node, void *into)
+static void read_summary(KeysFile *k, yaml_node_t *node, void *into)
 {
-	((Rule *)into)->summary = read_text(l, node, false);
+	((Rule *)into)->summary = keys_text(k, node, false);
 }
 
-static void read_help(Loader *l, yaml_node_t *node, void *into)
+static void read_help(KeysFile *k, yaml_node_t *node, void *into)
 {
-	((Rule *)into)->help = read_text(l, node, true);
+	((Rule *)into)->help = keys_text(k, node, true);
 }
 
 /* Numbers joined by dots. */
@@ -305,18 +158,18 @@ static bool is_version(Str s)
 	return dot;
 }
 
-static void read_since(Loader *l, yaml_node_t *node, void *into)
+static void read_since(KeysFile *k, yaml_node_t *node, void *into)
 {
-	Str s = read_text(l, node, false);
+	Str s = keys_text(k, node, false);
 	((Rule *)into)->since = s;
 	if (s.n && !is_version(s))
-		fault(l, node, "'" STR_FMT "' is no version", STR_ARG(utf8_head(s, 80)));
+		keys_fault(k, node, "'" STR_FMT "' is no version", STR_ARG(utf8_head(s, 80)));
 }
 
-static void read_contract(Loader *l, yaml_node_t *node, void *into)
+static void read_contract(KeysFile *k, yaml_node_t *node, void *into)
 {
 	Rule *r = into;
-	Str s = read_text(l, node, false);
+	Str s = keys_text(k, node, false);
 	ContractName c;
 	if (contract_parse(s, &c) && c != CONTRACT_AUTO) {
 		r->contracts |= CONTRACT_BIT(c);
@@ -326,34 +179,146 @@ static void read_contract(Loader *l, yaml_node_t *node, void *into)
 	for (int i = CONTRACT_AUTO + 1; i < CONTRACT_N; i++)
 		nearest_try(&near, contract_name((ContractName)i));
 	if (s.n)
-		fault_word(l, node, "unknown contract", s, &near);
+		keys_fault_word(k, node, "unknown contract", s, &near);
 }
 
-static void read_contracts(Loader *l, yaml_node_t *node, void *into)
+static void read_contracts(KeysFile *k, yaml_node_t *node, void *into)
 {
-	read_sequence(l, node, read_contract, into);
+	keys_list(k, node, read_contract, into);
 }
 
-static void read_reference(Loader *l, yaml_node_t *node, void *into)
+static void read_reference(KeysFile *k, yaml_node_t *node, void *into)
 {
 	Rule *r = into;
-	Str s = read_text(l, node, false);
+	Str s = keys_text(k, node, false);
 	if (s.n && !str_starts(s, S("https://")))
-		fault(l, node, "a reference begins with https://");
-	VEC_PUSH(l->a, &r->references, s);
+		keys_fault(k, node, "a reference begins with https://");
+	VEC_PUSH(k->a, &r->references, s);
 }
 
-static void read_references(Loader *l, yaml_node_t *node, void *into)
+static void read_references(KeysFile *k, yaml_node_t *node, void *into)
 {
-	read_sequence(l, node, read_reference, into);
+	keys_list(k, node, read_reference, into);
 }
 
-static void read_wordings(Loader *l, yaml_node_t *node, void *into)
+static void read_wordings(KeysFile *k, yaml_node_t *node, void *into)
 {
-	read_sequence(l, node, read_wording, into);
+	keys_list(k, node, read_wording, into);
 }
 
-static void read_rule(Loader *l, yaml_node_t *node, Rule *r)
+/* ---- tests ---- */
+
+static void read_dump(KeysFile *k, yaml_node_t *node, void *into)
+{
+	RuleTest *t = into;
+	Str s = keys_text(k, node, false);
+	if (str_starts(s, S("/")))
+		keys_fault(k, node, "a dump is named relative to the rule file");
+	VEC_PUSH(k->a, &t->dumps, s);
+}
+
+static void read_dumps(KeysFile *k, yaml_node_t *node, void *into)
+{
+	keys_list_or_one(k, node, read_dump, into);
+}
+
+/* Only options that say how a dump is understood; their values are judged when the test runs. */
+static void read_test_option(KeysFile *k, yaml_node_t *node, void *into)
+{
+	static const Str known_options[] = {STR_INIT("--contract="), STR_INIT("--keep="), STR_INIT("--torch="),
+		STR_INIT("--level=")};
+	RuleTest *t = into;
+	Str s = keys_text(k, node, false);
+	Nearest near = nearest_to(str_sub(s, 0, str_find_char(s, '=', 0) + 1));
+	for (uint32_t i = 0; i < KEYS_N(known_options); i++) {
+		if (str_starts(s, known_options[i])) {
+			VEC_PUSH(k->a, &t->options, s);
+			return;
+		}
+		nearest_try(&near, known_options[i]);
+	}
+	if (s.n)
+		keys_fault_word(k, node, "a test has no option", s, &near);
+}
+
+static void read_test_options(KeysFile *k, yaml_node_t *node, void *into)
+{
+	keys_list_or_one(k, node, read_test_option, into);
+}
+
+static void read_test_line(KeysFile *k, yaml_node_t *node, void *into)
+{
+	int64_t line;
+	if (keys_number(k, node, 1, UINT32_MAX, &line))
+		((RuleTest *)into)->line = (uint32_t)line;
+}
+
+static void read_test(KeysFile *k, yaml_node_t *node, Rule *r, bool fires)
+{
+	static const Key keys[] = {
+		{STR_INIT("dump"), true, read_dumps},
+		{STR_INIT("line"), false, read_test_line},
+		{STR_INIT("options"), false, read_test_options},
+	};
+	RuleTest t = {.fires = fires, .at_line = node->start_mark.line + 1};
+	if (node->type == YAML_MAPPING_NODE)
+		keys_mapping(k, node, keys, KEYS_N(keys), &t);
+	else
+		read_dump(k, node, &t);
+	if (t.line && !fires)
+		keys_fault(k, node, "a dump on which the rule is silent has no line");
+	VEC_PUSH(k->a, &r->tests, t);
+}
+
+static void read_firing(KeysFile *k, yaml_node_t *node, void *into)
+{
+	read_test(k, node, into, true);
+}
+
+static void read_silent(KeysFile *k, yaml_node_t *node, void *into)
+{
+	read_test(k, node, into, false);
+}
+
+static void read_fires(KeysFile *k, yaml_node_t *node, void *into)
+{
+	keys_list(k, node, read_firing, into);
+}
+
+static void read_silents(KeysFile *k, yaml_node_t *node, void *into)
+{
+	keys_list(k, node, read_silent, into);
+}
+
+/* ---- the whole rule ---- */
+
+static const Str builtin_names[] = {
+#define BUILTIN(name, meaning) STR_INIT(name),
+#include "builtins.def"
+#undef BUILTIN
+};
+
+int32_t rules_builtin_row(Str name)
+{
+	for (uint32_t i = 0; i < KEYS_N(builtin_names); i++)
+		if (str_eq(builtin_names[i], name))
+			return (int32_t)i;
+	return -1;
+}
+
+static void read_builtin(KeysFile *k, yaml_node_t *node, void *into)
+{
+	Rule *r = into;
+	Str s = keys_text(k, node, false);
+	r->builtin = rules_builtin_row(s);
+	Nearest near = nearest_to(s);
+	for (uint32_t i = 0; i < KEYS_N(builtin_names); i++)
+		nearest_try(&near, builtin_names[i]);
+	if (s.n && r->builtin < 0)
+		keys_fault_word(k, node, "there is no analysis", s, &near);
+}
+
+static void read_rule(KeysFile *k, yaml_node_t *node, Rule *r)
 {
 	static const Key keys[] = {
 		{STR_INIT("id"), true, read_id},
@@ -363,50 +328,23 @@ static void read_rule(Loader *l, yaml_node_t *node, Rule *r)
 		{STR_INIT("since"), true, read_since},
 		{STR_INIT("contracts"), false, read_contracts},
 		{STR_INIT("references"), false, read_references},
+		{STR_INIT("builtin"), true, read_builtin},
 		{STR_INIT("wordings"), true, read_wordings},
 		{STR_INIT("help"), true, read_help},
+		{STR_INIT("fires"), false, read_fires},
+		{STR_INIT("silent"), false, read_silents},
 	};
-	read_mapping(l, node, keys, sizeof keys / sizeof *keys, r);
+	keys_mapping(k, node, keys, KEYS_N(keys), r);
 }
 
 /* ---- files ---- */
 
-/* The reader of libyaml gives a byte offset where it gives no mark. */
-static void parser_fault(Loader *l, const yaml_parser_t *p, Str text)
+static void read_document(KeysFile *k, yaml_node_t *node, void *into)
 {
-	size_t line = p->problem_mark.line, column = p->problem_mark.column;
-	if (p->error == YAML_READER_ERROR) {
-		line = column = 0;
-		for (uint32_t i = 0; i < text.n && i < p->problem_offset; i++, column++)
-			if (text.p[i] == '\n') {
-				line++;
-				column = (size_t)-1;
-			}
-	}
-	Buf b = {.a = l->a};
-	buf_printf(&b, "not YAML: %s", p->problem ? p->problem : "no memory");
-	fault_at(l, line, column, buf_str(&b));
-}
-
-static void read_documents(Loader *l, yaml_parser_t *parser, Str text, Rules *found)
-{
-	for (;;) {
-		yaml_document_t doc;
-		if (!yaml_parser_load(parser, &doc)) {
-			parser_fault(l, parser, text);
-			return;
-		}
-		yaml_node_t *root = yaml_document_get_root_node(&doc);
-		if (root) {
-			Rule r = {0};
-			l->doc = &doc;
-			read_rule(l, root, &r);
-			VEC_PUSH(l->a, &found->v, r);
-		}
-		yaml_document_delete(&doc);
-		if (!root)
-			return;
-	}
+	Rules *all = into;
+	Rule r = {.builtin = -1, .file = k->path};
+	read_rule(k, node, &r);
+	VEC_PUSH(k->a, &all->v, r);
 }
 
 bool rules_load(Rules *r, Arena *a, Str path, Str text, Buf *errors)
@@ -414,25 +352,11 @@ bool rules_load(Rules *r, Arena *a, Str path, Str text, Buf *errors)
 	Rules all = {0};
 	for (uint32_t i = 0; i < r->v.n; i++)
 		VEC_PUSH(a, &all.v, r->v.v[i]);
-	Loader l = {.known = &all, .a = a, .path = path, .errors = errors};
-	yaml_parser_t parser;
-	if (text.n > FILE_MOST) {
-		fault_at(&l, 0, 0, S("the file is larger than 1 MiB"));
-		return false;
-	}
-	if (!yaml_parser_initialize(&parser)) {
-		fault_at(&l, 0, 0, S("no memory"));
-		return false;
-	}
-	yaml_parser_set_input_string(&parser, (const unsigned char *)text.p, text.n);
-	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-	read_documents(&l, &parser, text, &all);
-	yaml_parser_delete(&parser);
-	if (!l.faults && all.v.n == r->v.n)
-		fault_at(&l, 0, 0, S("the file holds no rule"));
-	if (l.faults > FAULTS_MOST)
-		buf_printf(errors, STR_FMT ": more faults are not shown\n", STR_ARG(path));
-	if (!l.faults)
+	KeysFile k = {.a = a, .path = path, .errors = errors, .user = &all};
+	bool ok = keys_documents(&k, text, read_document, &all);
+	if (ok && all.v.n == r->v.n)
+		keys_fault_at(&k, 0, 0, S("the file holds no rule"));
+	if (!k.faults)
 		*r = all;
-	return l.faults == 0;
+	return k.faults == 0;
 }

@@ -55,6 +55,7 @@ static void init(Run *r, Tables *t, const Config *cfg)
 	artifacts_init(&r->artifacts, &r->a);
 	program_init(&r->program, &r->a, &t->names);
 	diags_init(&r->diags, &r->a);
+	r->levels = rules_settle(t->rules, cfg->asks.v, cfg->asks.n, &r->a);
 	r->dump_out.a = &r->a;
 }
 
@@ -203,8 +204,19 @@ static void alias(Run *r)
 		dump_alias(r);
 }
 
+/* Verdicts cost most: they are made only where a rule or a report asks for them. */
+static bool verdicts_wanted(const Run *r)
+{
+	return !r->findings_only || r->dump & DUMP_VERDICT ||
+		rules_need_builtin(r->tables->rules, r->levels, rules_builtin_row(S("boundaries")));
+}
+
 static void judge(Run *r)
 {
+	if (!verdicts_wanted(r)) {
+		r->verdicts = NEW_N(&r->a, GraphVerdicts, r->program.graphs.n);
+		return;
+	}
 	VerdictCtx c = {.p = &r->program, .t = r->types, .f = r->tables->facts, .shapes = r->tables->shapes,
 	                .sem = r->tables->sem, .types = (const NodeTypes *const *)r->node_types, .summaries = (const Summary *const *)r->summaries,
 	                .names = &r->tables->names, .keep = &r->a, .a = &r->sim[0], .scratch = &r->sim[1], .inner = &r->sim[2],
@@ -222,6 +234,12 @@ static void observe(Run *r)
 			observe_graph(&r->diags, p, &r->sources, r->cfg, g, r->summaries[i], &r->verdicts[i],
 			              link_captured_by_2x(p, g));
 	}
+}
+
+/* What the user wants of each rule. */
+static void apply_levels(Run *r)
+{
+	rules_apply_levels(r->tables->rules, r->levels, &r->diags);
 	for (uint32_t i = 0; i < r->diags.v.n; i++)
 		r->quiet_by_contract += r->diags.v.v[i].quiet_by_contract;
 }
@@ -243,6 +261,7 @@ void run_analyse(Run *r)
 	alias(r);
 	judge(r);
 	observe(r);
+	apply_levels(r);
 	rules_render(r->tables->rules, &r->diags);
 	diags_sort(&r->diags);
 	r->budget->fail = NULL;

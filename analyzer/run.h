@@ -54,6 +54,8 @@ typedef struct Run {
 	AotMetas metas;         /* what AOTAutograd says of its graphs, in order of printing */
 	GraphVerdicts *verdicts; /* by GraphId */
 	Arena sim[RUN_SIM_ARENAS];         /* working memory of verdicts */
+	RuleLevel *levels;      /* by rule: what the user asks for */
+	bool findings_only;     /* nobody asks for verdicts but rules */
 	Diags diags;
 	unsigned dump;          /* DumpPass bits */
 	Buf dump_out;

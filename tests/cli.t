@@ -120,6 +120,40 @@ want 1 'the passes in place of the report' --dump=alias two_ops.txt
 has out 'maybe_view_of_input'
 lacks out 'GL101'
 
+want 0 'the rules' rules
+has out 'GL204  note     self-copy'
+want 0 'the rules for programs' rules --format=json
+has out '"id": "GL101"'
+want 0 'levels in force' rules --level=GL204=error --ignore=GL1
+has out 'GL204  error    self-copy'
+has out 'GL101  off      output-aliases-input'
+want 0 'a rule by its name' explain self-copy
+has out 'GL204 self-copy: '
+has out '## What to do'
+want 0 'a rule for programs' explain GL101 --format=json
+has out '"name": "output-aliases-input"'
+want 2 'no such rule' explain GL1O1
+has err "did you mean 'GL101'?"
+empty out
+want 2 'no rule' explain
+want 2 'rules read nothing' rules two_ops.txt
+want 0 'a rule that is not selected' --select=GL2,self-copy two_ops.txt
+lacks out 'GL101'
+want 0 'a rule that is ignored' --ignore=output-aliases-input two_ops.txt
+lacks out 'GL101'
+want 1 'a selected rule' --select=GL101 --ignore=GL1 --format=concise two_ops.txt
+has out 'warning: output 0'
+want 1 'a level' --level=GL1=error --fail-on=error --format=concise two_ops.txt
+has out 'error: output 0'
+want 0 'a rule that is off' --level GL101=off two_ops.txt
+want 2 'a word that is no rule' --ignore=GL77 two_ops.txt
+has err "--ignore: no rule is called 'GL77'"
+want 2 'a level that is none' --level=GL101=eror two_ops.txt
+has err "did you mean 'error'?"
+want 3 'what cannot be read counts, whoever ignores the finding' --ignore=GL9 broken.txt
+lacks out 'GL901'
+has err 'incomplete: '
+
 want 3 'no graph' prose.txt
 has err 'TORCH_LOGS="graph_code,bytecode,graph_breaks"'
 want 0 'no graph, allowed' --allow-incomplete prose.txt

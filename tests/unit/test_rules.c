@@ -44,6 +44,8 @@ static Str file_with(const char *line, const char *other)
 		"wordings:",
 		"  - message: plain {graph}",
 		"help: long",
+		"builtin: boundaries",
+		"fires: [a.txt]",
 	};
 	Buf b = {.a = &arena};
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -125,6 +127,10 @@ static void good_file(void **state)
 	assert_true(rule->contracts != 0);
 	assert_int_equal(rule->references.n, 1);
 	assert_str(rule->wordings.v[0].message, "plain {graph}");
+	assert_int_equal(rule->builtin, rules_builtin_row(S("boundaries")));
+	assert_int_equal(rule->tests.n, 1);
+	assert_true(rule->tests.v[0].fires);
+	assert_str(rule->tests.v[0].dumps.v[0], "a.txt");
 	/* a second file with the same id, and a file with two documents */
 	assert_false(rules_load(&r, &arena, S("s.yaml"), file_with(NULL, NULL), &errors));
 	assert_int_equal(r.v.n, 1);
@@ -170,8 +176,16 @@ static void faults_have_place_and_nearest_word(void **state)
 		{"  - message: plain {graph}", "  - text", "r.yaml:9:5: a mapping with the key 'message' is expected here\n"},
 		{"  - message: plain {graph}", "  - message: x\n  - message: y", "r.yaml:10:5: a second wording for the variant ''\n"},
 		{"  - message: plain {graph}", "  - message: x\n    variant: a--b", "r.yaml:10:14: 'a--b' is not made of lower-case words joined by '-'\n"},
-		{"help: long", "help: {a", "r.yaml:11:1: not YAML: did not find expected ',' or '}'\n"},
+		{"help: long", "help: {a", "r.yaml:11:8: not YAML: did not find expected ',' or '}'\n"},
 		{"help: long", "help: \xff", "r.yaml:10:7: not YAML: invalid leading UTF-8 octet\n"},
+		{"builtin: boundaries", "builtin: bundaries", "r.yaml:11:10: there is no analysis 'bundaries' (did you mean 'boundaries'?)\n"},
+		{"builtin: boundaries", "", "r.yaml:1:1: the key 'builtin' is missing\n"},
+		{"fires: [a.txt]", "fires: a.txt", "r.yaml:12:8: a list is expected here\n"},
+		{"fires: [a.txt]", "fires: [/a.txt]", "r.yaml:12:9: a dump is named relative to the rule file\n"},
+		{"fires: [a.txt]", "silent: [{dump: a.txt, line: 3}]", "r.yaml:12:10: a dump on which the rule is silent has no line\n"},
+		{"fires: [a.txt]", "fires: [{dump: [], line: 0}]", "r.yaml:12:16: the list is empty\nr.yaml:12:26: a number from 1 to "},
+		{"fires: [a.txt]", "fires: [{dump: a, options: --contrct=fresh}]",
+			"r.yaml:12:28: a test has no option '--contrct=fresh' (did you mean '--contract='?)\n"},
 		{"help: long", "\xc3\xa4\xc3\xb6: x", "r.yaml:10:1: unknown key '\xc3\xa4\xc3\xb6'"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -182,6 +196,76 @@ static void faults_have_place_and_nearest_word(void **state)
 		if (!str_starts(buf_str(&errors), str_from_c(cases[i].want)))
 			fail_msg("wanted %s, got %.*s", cases[i].want, STR_ARG(buf_str(&errors)));
 	}
+}
+
+/* ---- what the user asks ---- */
+
+static RuleLevel level_of(const Rules *r, const RuleAsk *asks, uint32_t n, const char *id)
+{
+	const Rule *rule = rules_find(r, str_from_c(id));
+	assert_non_null(rule);
+	return rules_settle(r, asks, n, &arena)[rule - r->v.v];
+}
+
+static void asks_by_weight(void **state)
+{
+	(void)state;
+	const Rules *r = rules_builtin(&arena);
+	static const struct {
+		RuleAsk asks[3];
+		uint32_t n;
+		const char *id;
+		bool on;
+		Severity level;
+	} cases[] = {
+		{.n = 0, .id = "GL101", .on = true},
+		{{{ASK_SELECT, STR_INIT("GL2"), SEV_NONE, true, {0}}}, 1, "GL204", true, SEV_NONE},
+		{{{ASK_SELECT, STR_INIT("GL2"), SEV_NONE, true, {0}}}, 1, "GL101", false, SEV_NONE},
+		{{{ASK_SELECT, STR_INIT("self-copy"), SEV_NONE, true, {0}}, {ASK_IGNORE, STR_INIT("GL2"), SEV_NONE, true, {0}}}, 2,
+			"GL204", true, SEV_NONE},
+		{{{ASK_SELECT, STR_INIT("GL2"), SEV_NONE, true, {0}}, {ASK_IGNORE, STR_INIT("GL204"), SEV_NONE, true, {0}}}, 2,
+			"GL204", false, SEV_NONE},
+		{{{ASK_SELECT, STR_INIT("GL204"), SEV_NONE, true, {0}}, {ASK_IGNORE, STR_INIT("GL204"), SEV_NONE, true, {0}}}, 2,
+			"GL204", false, SEV_NONE},
+		{{{ASK_IGNORE, STR_INIT("all"), SEV_NONE, true, {0}}, {ASK_LEVEL, STR_INIT("GL101"), SEV_ERROR, true, {0}}}, 2,
+			"GL101", true, SEV_ERROR},
+		{{{ASK_LEVEL, STR_INIT("GL101"), SEV_ERROR, false, {0}}, {ASK_LEVEL, STR_INIT("GL1"), SEV_NOTE, false, {0}}}, 2,
+			"GL101", true, SEV_ERROR},
+		/* the command line wins over files, whatever is closer */
+		{{{ASK_LEVEL, STR_INIT("GL101"), SEV_ERROR, false, {0}}, {ASK_IGNORE, STR_INIT("GL1"), SEV_NONE, true, {0}}}, 2,
+			"GL101", false, SEV_ERROR},
+		{{{ASK_SELECT, STR_INIT("GL101"), SEV_NONE, false, {0}}, {ASK_SELECT, STR_INIT("GL2"), SEV_NONE, true, {0}}}, 2,
+			"GL101", false, SEV_NONE},
+		{{{ASK_LEVEL, STR_INIT("GL101"), SEV_NONE, false, {0}}, {ASK_LEVEL, STR_INIT("GL101"), SEV_NOTE, true, {0}}}, 2,
+			"GL101", true, SEV_NOTE},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		RuleLevel got = level_of(r, cases[i].asks, cases[i].n, cases[i].id);
+		if (got.on != cases[i].on || got.level != cases[i].level)
+			fail_msg("case %zu: %s is %s, level %d", i, cases[i].id, got.on ? "on" : "off", (int)got.level);
+	}
+	RuleAsk bad = {ASK_IGNORE, S("self-copi"), SEV_NONE, true, S("--ignore")};
+	Buf why = {.a = &arena};
+	assert_false(rules_check_asks(r, &bad, 1, &why));
+	assert_str(buf_str(&why), "--ignore: no rule is called 'self-copi' (did you mean 'self-copy'?)\n");
+}
+
+static void levels_of_findings(void **state)
+{
+	(void)state;
+	const Rules *r = rules_builtin(&arena);
+	RuleAsk asks[] = {{ASK_LEVEL, S("GL101"), SEV_ERROR, true, {0}}, {ASK_IGNORE, S("GL102"), SEV_NONE, true, {0}}};
+	Diags d;
+	diags_init(&d, &arena);
+	diag_add(&d, S("GL102"), SEV_WARNING, (Span){0});
+	diag_add(&d, S("GL101"), SEV_NOTE, (Span){0});
+	diag_add(&d, S("GL101"), SEV_NOTE, (Span){0})->quiet_by_contract = true;
+	diag_add(&d, S("GL103"), SEV_WARNING, (Span){0});
+	rules_apply_levels(r, rules_settle(r, asks, 2, &arena), &d);
+	assert_int_equal(d.v.n, 3);
+	assert_int_equal(d.v.v[0].severity, SEV_ERROR);
+	assert_int_equal(d.v.v[1].severity, SEV_NOTE);
+	assert_int_equal(d.v.v[2].severity, SEV_WARNING);
 }
 
 static void files_that_are_no_rules(void **state)
@@ -318,6 +402,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(embedded_rules_load), TEST(sentences_without_values), TEST(good_file),
 		TEST(faults_have_place_and_nearest_word), TEST(files_that_are_no_rules), TEST(hostile_files),
+		TEST(asks_by_weight), TEST(levels_of_findings),
 		TEST(templates), TEST(variants_fall_back), TEST(founding_sentence), TEST(values_are_cut),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
