@@ -14,9 +14,9 @@ Str meta_reason(MetaReason r)
 
 /* ---- which graph ---- */
 
-static uint64_t key_of(FileId file, Str process, Str compile_id, uint32_t attempt)
+static uint64_t key_of(FileId unit, Str process, Str compile_id, uint32_t attempt)
 {
-	uint64_t h = hash_bytes(file.i, process.p, process.n);
+	uint64_t h = hash_bytes(unit.i, process.p, process.n);
 	h = hash_bytes(h, compile_id.p, compile_id.n);
 	return hash_u64(h ^ attempt) | 1;
 }
@@ -42,14 +42,14 @@ static void join_graphs(const CompareMeta *c, MetaComparison *out)
 			GraphId id = graph->printing_of.i ? graph->printing_of : graph->id;
 			if (is_captured(c, graph) && c->summaries[id.i])
 				map_put(&last,
-				        key_of(graph->file, sym_str(c->p->names, graph->process),
+				        key_of(graph->unit, sym_str(c->p->names, graph->process),
 				               sym_str(c->p->names, graph->compile_id), graph->attempt),
 				        id.i);
 		}
 		out[m].meta = m;
 		if (meta->compile_id.n)
 			out[m].graph.i = map_get(
-				&last, key_of(meta->span.file, meta->process, meta->compile_id, meta->attempt));
+				&last, key_of(meta->unit, meta->process, meta->compile_id, meta->attempt));
 	}
 }
 

@@ -14,7 +14,7 @@ typedef struct Span2 {
 
 static uint64_t process_key(const Frame *f)
 {
-	return (uint64_t)f->dump.i << 32 | f->process.i;
+	return (uint64_t)f->unit.i << 32 | f->process.i;
 }
 
 /* Listings of one process come from one Python: what one shows decides for those that could be of several. */
@@ -107,14 +107,14 @@ ResumePlace resume_place(const Code *c)
 static bool same_frame(const Frame *a, const Frame *b)
 {
 	return sym_eq(a->name, b->name) && sym_eq(a->file, b->file) && a->first_line == b->first_line &&
-	       sym_eq(a->process, b->process) && a->dump.i == b->dump.i;
+	       sym_eq(a->process, b->process) && a->unit.i == b->unit.i;
 }
 
 static uint64_t frame_key(const Frame *f)
 {
 	uint64_t h = hash_u64((uint64_t)f->name.i << 32 | f->file.i);
 	h = hash_u64(h ^ ((uint64_t)f->first_line << 32 | f->process.i));
-	return hash_u64(h ^ f->dump.i) | 1;
+	return hash_u64(h ^ f->unit.i) | 1;
 }
 
 /* A MODIFIED record belongs to the last ORIGINAL of the same frame before it that has none yet, of the same compile id. */
@@ -139,9 +139,9 @@ static void find_partners(ProgramFrames *f, Arena *scratch)
 
 /* ---- graphs ---- */
 
-static uint64_t graph_key(Sym name, Sym process)
+static uint64_t graph_key(Sym name, FileId unit, Sym process)
 {
-	return hash_u64((uint64_t)name.i << 32 | process.i) | 1;
+	return hash_u64(hash_u64((uint64_t)name.i << 32 | process.i) ^ unit.i) | 1;
 }
 
 /* The graph's own name within "pre insert_deferred_runtime_asserts __compiled_fn_2". */
@@ -162,16 +162,10 @@ static void index_graphs(ProgramFrames *f)
 		Sym name = sym_find(f->p->names, last_word(sym_str(f->p->names, g->name)));
 		if (sym_none(name) || g->parent.i || !name_is_graph(sym_str(f->p->names, name)))
 			continue;
-		uint64_t key = graph_key(name, g->process);
+		uint64_t key = graph_key(name, g->unit, g->process);
 		f->next_graph[i] = map_get(&f->graphs, key);
 		map_put(&f->graphs, key, i);
 	}
-}
-
-void frames_graphs(const ProgramFrames *f, Sym name, Sym process, Arena *a, GraphIds *out)
-{
-	for (uint32_t i = map_get(&f->graphs, graph_key(name, process)); i; i = f->next_graph[i])
-		VEC_PUSH(a, out, ((GraphId){i}));
 }
 
 GraphId frames_called_graph(const ProgramFrames *f, FrameRef caller, const LinkEvent *call)
@@ -179,8 +173,8 @@ GraphId frames_called_graph(const ProgramFrames *f, FrameRef caller, const LinkE
 	GraphId found = {0};
 	if (call->callee != CALLEE_GRAPH)
 		return found;
-	for (uint32_t i = map_get(&f->graphs, graph_key(call->name, frame_at(f, caller)->process)); i;
-	     i = f->next_graph[i]) {
+	const Frame *me = frame_at(f, caller);
+	for (uint32_t i = map_get(&f->graphs, graph_key(call->name, me->unit, me->process)); i; i = f->next_graph[i]) {
 		const Graph *g = f->p->graphs.v[i];
 		bool fits = call->starred || g->inputs.n == call->nargs;
 		if (fits && !g->printing_of.i && (!found.i || f->p->graphs.v[found.i]->superseded))
@@ -199,7 +193,7 @@ Str frame_function(const ProgramFrames *f, FrameRef frame)
 /* Frames of one function in one process of one dump. */
 static uint64_t function_key(const Frame *f, Sym function)
 {
-	return hash_u64(hash_u64((uint64_t)function.i << 32 | f->process.i) ^ f->dump.i) | 1;
+	return hash_u64(hash_u64((uint64_t)function.i << 32 | f->process.i) ^ f->unit.i) | 1;
 }
 
 /* Keys can collide: whoever follows a chain compares. */
@@ -207,7 +201,7 @@ static bool is_of(const ProgramFrames *f, FrameRef candidate, const Frame *calle
 {
 	const Frame *c = frame_at(f, candidate);
 	return sym_eq(f->function[candidate - 1], function) && sym_eq(c->process, caller->process) &&
-	       c->dump.i == caller->dump.i;
+	       c->unit.i == caller->unit.i;
 }
 
 static void index_frames(ProgramFrames *f)

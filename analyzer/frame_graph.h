@@ -31,7 +31,6 @@ typedef struct ResumePlace {
 } ResumePlace;
 
 typedef VEC(FrameRef) FrameRefs;
-typedef VEC(GraphId) GraphIds;
 
 typedef struct ProgramFrames {
 	Arena *a;
@@ -40,7 +39,7 @@ typedef struct ProgramFrames {
 	                       * MODIFIED runs in its place */
 	ResumePlace *places;  /* by Program.frames; of resume functions */
 	FrameRef *partner;    /* of a MODIFIED its ORIGINAL, of an ORIGINAL its MODIFIED; 0 none: it runs eagerly, as printed */
-	Map graphs;           /* name and process -> first graph, plus chain in next_graph */
+	Map graphs;           /* name, unit and process -> first graph, plus chain in next_graph */
 	uint32_t *next_graph; /* by GraphId */
 	Sym *function;        /* by Program.frames: F of a resume function in F, else its own name */
 	Map resumes, named;   /* ORIGINAL records of a function: its resume functions, itself; first FrameRef of a chain */
@@ -50,9 +49,7 @@ typedef struct ProgramFrames {
 /* Runs every frame symbolically. Listings of one process agree on a Python version first. */
 ProgramFrames *frames_link(Program *p, const LinkLimits *limits, Arena *keep, Arena *scratch);
 
-/* Graphs with exactly this name, printed by this process, in order of printing; printings and attempts included. */
-void frames_graphs(const ProgramFrames *f, Sym name, Sym process, Arena *a, GraphIds *out);
-/* The graph that a call of frame `caller` runs: of its name and process, no further printing of another, with as many
+/* The graph that a call of frame `caller` runs: of its name, unit and process, no further printing of another, with as many
  * inputs as the call has arguments (2.6 prints a graph before unused inputs are taken out, under the same name). 0: none
  * fits, the call is not linked. */
 GraphId frames_called_graph(const ProgramFrames *f, FrameRef caller, const LinkEvent *call);

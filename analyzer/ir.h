@@ -99,6 +99,16 @@ typedef struct Output {
 	bool nested;      /* that element is a tuple, list or dict itself */
 } Output;
 
+/* Where the memory of an input lay when its graph was captured: describe_tensor of a trace, the arguments of a
+ * repro. It tells of that one call: a graph is called again with inputs that lie otherwise. */
+typedef struct InputPlace {
+	uint32_t storage; /* inputs with one number are in one storage, with two in two; 0 not told */
+	uint32_t ndim;
+	const int64_t *size, *stride; /* NULL: not told. Then offset is not either */
+	int64_t offset;   /* elements from the beginning of the storage */
+	Span said;        /* the text that says so */
+} InputPlace;
+
 /* A nested class: the body of a higher-order operator or a submodule. */
 typedef struct Child {
 	Sym attr;       /* name of the class = attribute of the parent */
@@ -113,7 +123,7 @@ typedef struct Graph {
 	Stage stage;
 	bool tabular;      /* printed as graph() text or table, not as code */
 	ArtifactId artifact;
-	FileId file;
+	FileId file, unit; /* unit: the files of the run that printed it, by one of them; graphs of two units never join */
 	uint32_t at, end;  /* header (class or def line, or the `===== name =====` line) in the source file */
 	Sym compile_id;    /* "1/0"; 0 none */
 	uint32_t attempt;  /* of "[0/0_1]" */
@@ -133,6 +143,7 @@ typedef struct Graph {
 	VEC(SrcLoc) locs;    /* slot 0 unused */
 	VEC(NodeId) inputs;
 	VEC(Sym) input_descriptors; /* parallel to inputs when the print has them, else empty */
+	VEC(InputPlace) places; /* parallel to inputs when the dump tells of any, else empty */
 	VEC(Output) outputs;
 	VEC(Child) children;
 	Map child_at;        /* Sym of a child -> its index + 1 in children, the first of equal ones; see graph_index_children */
@@ -155,7 +166,7 @@ typedef struct Frame {
 	bool modified;
 	Sym compile_id, process;
 	uint32_t attempt;
-	FileId dump;
+	FileId dump, unit;   /* unit: as of a graph */
 	uint32_t at, end;    /* header line in the dump */
 	ArtifactId artifact;
 	struct Code *code;   /* bytecode.h; NULL when nothing of the listing could be read */
@@ -181,6 +192,10 @@ Arg graph_compound(Graph *g, ArgKind kind, Sym sym, const Arg *kids, uint32_t n)
 /* NULL in a graph without any arguments: NULL + 0 is not defined. */
 static inline const Arg *node_args(const Graph *g, const Node *n) { return g->args.v ? g->args.v + n->arg_at : NULL; }
 static inline const Arg *arg_kids(const Graph *g, const Arg *a) { return g->args.v ? g->args.v + a->at : NULL; }
+/* Did two inputs lie in one storage when the graph was captured? TRI_MAY: the dump does not tell. */
+Tri graph_inputs_share(const Graph *g, uint32_t i, uint32_t j);
+/* Did some element belong to both? TRI_MAY: the dump does not tell, or it would take too long to say. */
+Tri graph_inputs_overlap(const Graph *g, uint32_t i, uint32_t j);
 GraphId graph_child(const Graph *g, Sym attr); /* 0 when there is none */
 /* Makes graph_child fast; for readers, once the children have their names. */
 void graph_index_children(Graph *g);

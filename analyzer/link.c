@@ -67,7 +67,7 @@ static uint32_t detail(const Graph *g)
 
 static uint64_t key_of(const Graph *g, Sym name)
 {
-	return mix(mix((uint64_t)g->file.i << 32 | g->process.i, name.i), 1) | 1;
+	return mix(mix((uint64_t)g->unit.i << 32 | g->process.i, name.i), 1) | 1;
 }
 
 static void join(Graph *keep, Graph *drop)
@@ -128,7 +128,7 @@ static void join_unnamed(Program *p, Arena *scratch)
 		if (!is_top(g) || g->printing_of.i || g->nodes.n < 2 || compiled_name(sym_str(p->names, g->name)).n ||
 		    g->stage != STAGE_FX)
 			continue;
-		uint64_t key = mix(structure_hash(g), g->file.i) | 1;
+		uint64_t key = mix(structure_hash(g), g->unit.i) | 1;
 		uint32_t k = map_get(&first, key);
 		map_put(&first, key, k ? prefer(p, p->graphs.v[k], g, false) : i);
 	}
@@ -224,7 +224,7 @@ static void called_names(const Artifacts *arts, const Sources *sources, Map *cal
 			Str line = str_sub(text, a->pieces[k].src, a->pieces[k].src + a->pieces[k].n);
 			Str name = str_has(line, S("compiled_fn_")) ? compiled_name(line) : (Str){0};
 			if (name.n)
-				map_put(called, ((uint64_t)a->file.i << 32 | sym_intern(names, name).i) + 1, 1);
+				map_put(called, ((uint64_t)a->unit.i << 32 | sym_intern(names, name).i) + 1, 1);
 		}
 	}
 }
@@ -243,7 +243,7 @@ static void mark_superseded(Program *p, const Map *called, Arena *scratch)
 		if (!is_top(g) || g->stage != STAGE_DYNAMO || !g->compile_id.i)
 			continue;
 		uint32_t k = map_get(&last, key_of(g, g->compile_id));
-		bool is_called = map_get(called, ((uint64_t)g->file.i << 32 | g->name.i) + 1);
+		bool is_called = map_get(called, ((uint64_t)g->unit.i << 32 | g->name.i) + 1);
 		g->superseded = k && p->graphs.v[k]->attempt > g->attempt && !is_called;
 	}
 }

@@ -53,6 +53,7 @@ void reader_graph_from(Reader *r, Graph *g, ArtifactId id, const Artifact *art)
 	Str name = art->name_line.n ? art->name_line : art->name;
 	g->artifact = id;
 	g->file = art->file;
+	g->unit = art->unit;
 	g->at = art->at;
 	g->end = art->end;
 	/* code finds its name in its class line; the other prints have none */
@@ -79,6 +80,7 @@ void read_frame_header(Reader *r, ArtifactId id, const Artifact *art)
 		.process = sym_intern(names, art->process),
 		.attempt = art->attempt,
 		.dump = art->file,
+		.unit = art->unit,
 		.at = art->at,
 		.end = art->end,
 		.artifact = id,

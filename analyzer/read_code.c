@@ -828,6 +828,7 @@ static Graph *new_body(CodeReader *c, Graph *parent, Sym name, Span span)
 	b->stage = STAGE_BODY;
 	b->artifact = root->artifact;
 	b->file = root->file;
+	b->unit = root->unit;
 	b->at = span.at;
 	b->end = span.end;
 	b->compile_id = root->compile_id;

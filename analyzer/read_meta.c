@@ -250,6 +250,7 @@ bool read_meta(const Artifact *art, const Text *text, Arena *keep, Diags *diags,
 	Str s = text->s, head = S("ViewAndMutationMeta(");
 	uint32_t at = str_find(s, head, 0);
 	*out = (AotMeta){.num_intermediate_bases = -1,
+	                 .unit = art->unit,
 	                 .compile_id = str_copy(keep, art->compile_id),
 	                 .attempt = art->attempt,
 	                 .process = str_copy(keep, art->process),

@@ -37,7 +37,8 @@ typedef struct AotOutput {
 typedef struct AotMeta {
 	ArtifactId artifact;
 	Span span; /* the structure in the source */
-	Str compile_id; /* of the artifact, and so the next four: they say which graph it is about */
+	FileId unit; /* of the artifact, and so the next five: they say which graph it is about */
+	Str compile_id;
 	uint32_t attempt;
 	Str process;
 	uint32_t order;

@@ -35,7 +35,7 @@ static uint64_t compilation(const Frame *f)
 {
 	uint64_t h = hash_u64((uint64_t)f->name.i << 32 | f->file.i);
 	h = hash_u64(h ^ ((uint64_t)f->first_line << 32 | f->process.i));
-	return hash_u64(h ^ ((uint64_t)f->compile_id.i << 32 | f->dump.i)) | 1;
+	return hash_u64(h ^ ((uint64_t)f->compile_id.i << 32 | f->unit.i)) | 1;
 }
 
 bool *report_frames_run(const Run *r, Arena *a)

@@ -373,10 +373,10 @@ static void collect(Out *o)
 	o->graphs = NEW_N(&o->a, Item, p->graphs.n + 1);
 	for (uint32_t i = 0; i < p->frames.n; i++)
 		if (o->run[i])
-			o->frames[o->nframes++] = (Item){process_of(o, p->frames.v[i].dump, p->frames.v[i].process), i};
+			o->frames[o->nframes++] = (Item){process_of(o, p->frames.v[i].unit, p->frames.v[i].process), i};
 	for (uint32_t i = 1; i < p->graphs.n; i++)
 		if (report_graph_captured(p, p->graphs.v[i]))
-			o->graphs[o->ngraphs++] = (Item){process_of(o, p->graphs.v[i]->file, p->graphs.v[i]->process), i};
+			o->graphs[o->ngraphs++] = (Item){process_of(o, p->graphs.v[i]->unit, p->graphs.v[i]->process), i};
 	qsort(o->frames, o->nframes, sizeof *o->frames, by_process);
 	qsort(o->graphs, o->ngraphs, sizeof *o->graphs, by_process);
 }

@@ -119,7 +119,7 @@ static void find_later_writes(Out *o)
 	Map written = {.a = &o->a};
 	for (uint32_t i = o->n; i-- > 0;) {
 		Suspect *s = &o->v[i];
-		uint64_t process = ((uint64_t)s->g->file.i << 32 | s->g->process.i) + 1;
+		uint64_t process = ((uint64_t)s->g->unit.i << 32 | s->g->process.i) + 1;
 		s->written_later = map_get(&written, process);
 		if (writes(o, s->g))
 			map_put(&written, process, 1);

@@ -35,20 +35,21 @@ bool host_has_frame(Sim *s, Sym name)
 	return !sym_none(name) && frames_named(s, name) != 0;
 }
 
-static Sym process_of(Sim *s, const Code *code)
+static const Frame *frame_of(Sim *s, const Code *code)
 {
+	static const Frame none = {0};
 	for (uint32_t i = 0; i < s->p->frames.n; i++)
 		if (s->p->frames.v[i].code == code)
-			return s->p->frames.v[i].process;
-	return (Sym){0};
+			return &s->p->frames.v[i];
+	return &none;
 }
 
-/* The graph of that name that the running frame means: of its own file and process, with as many inputs. */
+/* The graph of that name that the running frame means: of its own unit and process, with as many inputs. */
 static GraphId graph_named(Sim *s, Machine *m, Sym name, uint32_t nargs)
 {
 	GraphId best = {0};
 	uint32_t best_rank = 0;
-	Sym process = process_of(s, m->code);
+	const Frame *frame = frame_of(s, m->code);
 	host_charge(s, s->p->graphs.n);
 	for (uint32_t i = 1; i < s->p->graphs.n; i++) {
 		const Graph *g = s->p->graphs.v[i];
@@ -58,8 +59,8 @@ static GraphId graph_named(Sim *s, Machine *m, Sym name, uint32_t nargs)
 		const Graph *principal = graph_get(s->p, id);
 		if (!principal)
 			continue;
-		uint32_t rank = 1 + (uint32_t)(principal->inputs.n == nargs) * 8 + (uint32_t)(g->file.i == m->code->file.i) * 4 +
-		                (uint32_t)sym_eq(g->process, process) * 2 + !principal->superseded;
+		uint32_t rank = 1 + (uint32_t)(principal->inputs.n == nargs) * 8 + (uint32_t)(g->unit.i == frame->unit.i) * 4 +
+		                (uint32_t)sym_eq(g->process, frame->process) * 2 + !principal->superseded;
 		if (rank >= best_rank) {
 			best_rank = rank;
 			best = id;

@@ -38,12 +38,12 @@ static Entry *entry_for(Entries *e, const Frame *f)
 	return NULL;
 }
 
-Entries entries_of(const Program *p, FileId file, Sym process, Arena *a)
+Entries entries_of(const Program *p, FileId unit, Sym process, Arena *a)
 {
-	Entries e = {.file = file, .process = process};
+	Entries e = {.unit = unit, .process = process};
 	for (uint32_t i = 0; i < p->frames.n; i++) {
 		const Frame *f = &p->frames.v[i];
-		if (f->dump.i != file.i || !sym_eq(f->process, process) || !f->code || e.v.n == MAX_ENTRIES)
+		if (f->unit.i != unit.i || !sym_eq(f->process, process) || !f->code || e.v.n == MAX_ENTRIES)
 			continue;
 		Entry *x = entry_for(&e, f);
 		if (!x) {

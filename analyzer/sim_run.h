@@ -22,12 +22,12 @@ typedef struct Entry {
 
 typedef struct Entries {
 	VEC(Entry) v;
-	FileId file;
+	FileId unit;
 	Sym process;
 } Entries;
 
 /* Frames of one process, in the order in which they first ran. */
-Entries entries_of(const Program *p, FileId file, Sym process, Arena *a);
+Entries entries_of(const Program *p, FileId unit, Sym process, Arena *a);
 
 enum { RUN_ORIGINALS = 6 };
 

@@ -220,6 +220,7 @@ FileId sources_add_bytes(Sources *t, Str path, Str bytes, uint64_t limit, Str *w
 	s.has_nul = bytes.n && memchr(bytes.p, 0, bytes.n);
 	index_lines(&s, t->a);
 	FileId id = {t->v.n};
+	s.unit = id;
 	VEC_PUSH(t->a, &t->v, s);
 	return id;
 }

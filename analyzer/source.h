@@ -12,6 +12,8 @@ typedef struct Source {
 	Str text;        /* UTF-8 as far as the input is; UTF-16 was decoded, gzip unpacked, a BOM dropped */
 	uint32_t *lines; /* offset of the first byte of line i (0-based); a line ends at LF or CRLF */
 	uint32_t nlines;
+	FileId unit;     /* a file of the run of a program that wrote this one: itself, or the first of those that
+	                  * were written together (units.h). Names and compile ids are those of a unit and process */
 	bool named;      /* named on the command line, not found by walking */
 	bool was_utf16, was_gzip, has_nul;
 	Str damage;      /* why the text is not all that was meant; empty: nothing known */

@@ -39,7 +39,7 @@ typedef struct Piece {
 
 typedef struct Artifact {
 	ArtifactKind kind;
-	FileId file;
+	FileId file, unit;   /* unit: Source.unit */
 	uint32_t at, end;    /* header line in the source: what a message points at */
 	Str name;            /* between `=====`, or code object's name, or class name, or "" */
 	Str name_line;       /* the whole name line where it says more ("pre insert_deferred_runtime_asserts __compiled_fn_2") */

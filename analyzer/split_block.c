@@ -144,7 +144,7 @@ static void set_place(Block *b, Artifact *a, uint32_t line)
 
 Artifact *block_add(Block *b, ArtifactKind kind, uint32_t header, const Extent *e)
 {
-	Artifact a = {.kind = kind, .file = b->file};
+	Artifact a = {.kind = kind, .file = b->file, .unit = b->src->unit};
 	uint32_t end = e->end;
 	while (end > e->from + 1 && is_empty_line(b, end - 1))
 		end--;

@@ -322,19 +322,19 @@ static void dump_verdict(const Judge *j, const Graph *g, const char *side, uint3
 		           STR_ARG(observable_name(v->observable)), STR_ARG(v->why));
 }
 
-static bool is_of(const Graph *g, FileId file, Sym process)
+static bool is_of(const Graph *g, FileId unit, Sym process)
 {
-	return g->file.i == file.i && sym_eq(g->process, process);
+	return g->unit.i == unit.i && sym_eq(g->process, process);
 }
 
-static uint64_t steps_of_process(const Program *p, FileId file, Sym process)
+static uint64_t steps_of_process(const Program *p, FileId unit, Sym process)
 {
 	uint64_t size = 0;
 	for (uint32_t i = 1; i < p->graphs.n; i++)
-		size += is_of(p->graphs.v[i], file, process) ? p->graphs.v[i]->nodes.n : 0;
+		size += is_of(p->graphs.v[i], unit, process) ? p->graphs.v[i]->nodes.n : 0;
 	for (uint32_t i = 0; i < p->frames.n; i++) {
 		const Frame *f = &p->frames.v[i];
-		if (f->code && f->dump.i == file.i && sym_eq(f->process, process))
+		if (f->code && f->unit.i == unit.i && sym_eq(f->process, process))
 			size += f->code->n;
 	}
 	return STEPS + STEPS_EACH * size;
@@ -359,22 +359,22 @@ static void follow(Judge *j)
 	}
 }
 
-static void judge_process(const VerdictCtx *c, FileId file, Sym process, GraphVerdicts *out)
+static void judge_process(const VerdictCtx *c, FileId unit, Sym process, GraphVerdicts *out)
 {
 	const Program *p = c->p;
 	Judge *j = NEW(c->runs, Judge);
 	j->c = c;
-	j->entries = entries_of(p, file, process, c->runs);
+	j->entries = entries_of(p, unit, process, c->runs);
 	j->base = (Sim){.p = p, .t = c->t, .f = c->f, .shapes = c->shapes, .sem = c->sem, .types = c->types, .summaries = c->summaries,
 	                .names = c->names, .a = c->a, .scratch = c->scratch, .inner = c->inner};
-	j->steps_left = steps_of_process(p, file, process);
+	j->steps_left = steps_of_process(p, unit, process);
 	follow(j);
 	keep_flows(j, out);
 	if (c->dump)
 		dump_paths(j);
 	for (uint32_t i = 1; i < p->graphs.n && j->npaths; i++) {
 		const Graph *g = p->graphs.v[i];
-		if (!is_of(g, file, process) || g->stage != STAGE_DYNAMO || g->printing_of.i || g->superseded ||
+		if (!is_of(g, unit, process) || g->stage != STAGE_DYNAMO || g->printing_of.i || g->superseded ||
 		    g->parent.i || !c->summaries[i])
 			continue;
 		judge_graph(j, g, &out[i]);
@@ -394,11 +394,11 @@ GraphVerdicts *verdict_program(const VerdictCtx *c)
 	Map done = {.a = c->keep};
 	for (uint32_t i = 0; i < p->frames.n; i++) {
 		const Frame *f = &p->frames.v[i];
-		uint64_t key = ((uint64_t)f->dump.i << 32 | f->process.i) + 1;
+		uint64_t key = ((uint64_t)f->unit.i << 32 | f->process.i) + 1;
 		if (map_get(&done, key))
 			continue;
 		map_put(&done, key, 1);
-		judge_process(c, f->dump, f->process, out);
+		judge_process(c, f->unit, f->process, out);
 	}
 	return out;
 }

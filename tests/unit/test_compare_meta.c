@@ -36,7 +36,7 @@ static Graph *graph(Env *e, const char *name, uint32_t artifact)
 	Graph *g = graph_add(&e->program, &e->a);
 	g->name = sym(e, name);
 	g->stage = STAGE_DYNAMO;
-	g->file = (FileId){1};
+	g->file = g->unit = (FileId){1};
 	g->artifact = (ArtifactId){artifact};
 	g->compile_id = sym(e, "0/0");
 	return g;
@@ -71,6 +71,7 @@ static int setup(void **state)
 	e->summaries[1] = &e->summary;
 	e->metas[0] = (AotMeta){.artifact = {2},
 	                        .span = {{1}, 0, 1},
+	                        .unit = {1},
 	                        .compile_id = S("0/0"),
 	                        .aot_id = 1,
 	                        .inputs = e->their_inputs,
@@ -275,7 +276,7 @@ static void the_right_graph(void **state)
 	compared_as(
 		e,
 		"aot-metadata id=0/0_1 aot=0 graph=1 __compiled_fn_1: 10 answers, 0 differ, 0 only may\n");
-	e->metas[0].span.file.i = 2;
+	e->metas[0].span.file.i = e->metas[0].unit.i = 2;
 	compared_as(e, "aot-metadata id=0/0_1 aot=0: no graph\n");
 	e->metas[0].compile_id = (Str){0};
 	e->metas[0].attempt = 0;
