@@ -255,6 +255,7 @@ static void add_graph(const Move *m, const Graph *from)
 	g->id = id;
 	g->artifact = m->id;
 	g->file = m->art->file;
+	g->unit = m->art->unit;
 	g->at = moved(m, from->at);
 	g->end = moved(m, from->end);
 	g->parent = graph_moved(m, from->parent);
@@ -293,6 +294,7 @@ static void add_frame(const Move *m, const Frame *from)
 {
 	Frame f = *from;
 	f.dump = m->art->file;
+	f.unit = m->art->unit;
 	f.artifact = m->id;
 	f.at = moved(m, from->at);
 	f.end = moved(m, from->end);
@@ -305,6 +307,7 @@ static void add_meta(const Move *m, AotMetas *metas, const AotMeta *from)
 	AotMeta meta = *from;
 	meta.artifact = m->id;
 	meta.span = (Span){m->art->file, moved(m, from->span.at), moved(m, from->span.end)};
+	meta.unit = m->art->unit;
 	meta.compile_id = m->art->compile_id; /* these live with the artifacts of a run */
 	meta.process = m->art->process;
 	meta.order = m->art->order;
