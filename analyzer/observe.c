@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "observe.h"
 
+#include "graph_words.h"
+
 typedef struct Observe {
 	Diags *d;
 	const Program *p;
@@ -31,41 +33,12 @@ static Str name_of(const Observe *o, Sym s)
 
 static Str node_name(const Observe *o, NodeId id)
 {
-	const Node *n = graph_node(o->g, id);
-	return name_of(o, n->name.i ? n->name : n->target);
+	return node_shown(o->p, o->g, id);
 }
 
-/* The operator as a reader knows it: `contiguous`, `torch.reshape`, `x[...] = v`. */
 static Str operator_text(const Observe *o, const Node *n)
 {
-	Str t = name_of(o, n->target);
-	if (n->kind == NK_PLACEHOLDER || n->kind == NK_GET_ATTR)
-		return (Str){0};
-	if (n->kind == NK_UNREAD)
-		return S("a line that could not be read");
-	if (n->callee == CALLEE_OPERATOR && str_eq(t, S("setitem")))
-		return S("x[...] = v");
-	if (n->callee == CALLEE_OPERATOR && str_eq(t, S("getitem")))
-		return S("x[...]");
-	if (n->callee == CALLEE_MODULE)
-		return str_printf(o->d->a, "self." STR_FMT, STR_ARG(t));
-	return t;
-}
-
-/* The line of the user's program that made a node. */
-static UserSource user_source(const Observe *o, NodeId id)
-{
-	UserSource u = {0};
-	const Node *n = id.i ? graph_node(o->g, id) : NULL;
-	if (!n || !n->loc)
-		return u;
-	const SrcLoc *l = &o->g->locs.v[n->loc];
-	u.file = name_of(o, l->file);
-	u.function = name_of(o, l->function);
-	u.line = l->line;
-	if (l->code.file.i)
-		u.code = str_trim(str_sub(source_get(o->src, l->code.file)->text, l->code.at, l->code.end));
-	return u;
+	return operator_shown(o->d->a, o->p, n);
 }
 
 static Finding *finding(Observe *o, Str rule, Severity sev, Span at, NodeId node)
@@ -74,7 +47,7 @@ static Finding *finding(Observe *o, Str rule, Severity sev, Span at, NodeId node
 	f->graph = name_of(o, o->g->name);
 	f->graph_id = o->g->id;
 	f->compile_id = name_of(o, o->g->compile_id);
-	f->source = user_source(o, node);
+	f->source = node_source(o->p, o->src, o->g, node);
 	if (node.i)
 		f->group = operator_text(o, graph_node(o->g, node));
 	diag_var(o->d, f, S("operator"), f->group);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "run.h"
 
+#include "check.h"
 #include "compare_meta.h"
 #include "link.h"
 #include "observe.h"
@@ -204,11 +205,21 @@ static void alias(Run *r)
 		dump_alias(r);
 }
 
+static bool rule_wanted(const Run *r, CheckRule rule)
+{
+	return rules_need_builtin(r->tables->rules, r->levels, rules_builtin_row(check_rule_name(rule)));
+}
+
 /* Verdicts cost most: they are made only where a rule or a report asks for them. */
 static bool verdicts_wanted(const Run *r)
 {
-	return !r->findings_only || r->dump & DUMP_VERDICT ||
-		rules_need_builtin(r->tables->rules, r->levels, rules_builtin_row(S("boundaries")));
+	if (!r->findings_only || r->dump & DUMP_VERDICT ||
+	    rules_need_builtin(r->tables->rules, r->levels, rules_builtin_row(S("boundaries"))))
+		return true;
+	for (uint32_t i = 0; i < CHECK_N; i++)
+		if (check_needs_flows((CheckRule)i) && rule_wanted(r, (CheckRule)i))
+			return true;
+	return false;
 }
 
 static void judge(Run *r)
@@ -244,6 +255,19 @@ static void apply_levels(Run *r)
 		r->quiet_by_contract += r->diags.v.v[i].quiet_by_contract;
 }
 
+static void check(Run *r)
+{
+	CheckCtx c = {.d = &r->diags, .p = &r->program, .src = &r->sources, .artifacts = &r->artifacts, .cfg = r->cfg,
+	              .t = r->types, .f = r->tables->facts, .shapes = r->tables->shapes, .sem = r->tables->sem,
+	              .types = (const NodeTypes *const *)r->node_types, .summaries = (const Summary *const *)r->summaries,
+	              .verdicts = r->verdicts, .frames = r->frames, .metas = r->metas.v, .nmetas = r->metas.n, .keep = &r->a,
+	              .scratch = &r->scratch, .work = {&r->sim[0], &r->sim[1], &r->sim[2]}};
+	for (uint32_t i = 0; i < CHECK_N; i++)
+		c.off |= (uint64_t)!rule_wanted(r, (CheckRule)i) << i;
+	crash_note("check", NULL, 0);
+	check_program(&c);
+}
+
 void run_analyse(Run *r)
 {
 	jmp_buf out;
@@ -261,6 +285,7 @@ void run_analyse(Run *r)
 	alias(r);
 	judge(r);
 	observe(r);
+	check(r);
 	apply_levels(r);
 	rules_render(r->tables->rules, &r->diags);
 	diags_sort(&r->diags);
