@@ -248,7 +248,6 @@ static void block_add(Arena *a, size_t need)
 		size = BLOCK_MOST;
 	if (size < need)
 		size = need;
-	budget_pulse(b);
 	if (b) {
 		b->calls++;
 		if (b->calls == b->fail_at || (b->limit && (size > b->limit || b->used > b->limit - size)))

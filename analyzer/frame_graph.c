@@ -322,6 +322,7 @@ ProgramFrames *frames_link(Program *p, const LinkLimits *limits, Arena *keep, Ar
 		const Frame *me = &p->frames.v[i];
 		if (!me->code)
 			continue;
+		budget_pulse(scratch->budget);
 		if (me->modified || !f->partner[i])
 			f->links[i] = frame_links(me->code, p->names, limits, keep, scratch);
 		if (!me->modified)

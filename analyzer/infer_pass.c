@@ -396,6 +396,7 @@ static void pass_graph(Pass *c, uint32_t i)
 	const Graph *g = c->p->graphs.v[i];
 	if (c->out[i] || g->printing_of.i)
 		return;
+	budget_pulse(c->a->budget);
 	work_push(c, g->id);
 	while (c->stack.n)
 		work_run(c);

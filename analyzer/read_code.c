@@ -988,6 +988,7 @@ void read_code(Reader *r, ArtifactId id, const Artifact *art, const Text *text)
 	Scan sc = scan_new(text->s, (uint32_t)r->cfg->limits.nesting, (uint32_t)r->cfg->limits.statement_bytes, r->scratch);
 	Stmt st;
 	while (scan_next(&sc, &st)) {
+		budget_pulse(r->scratch->budget);
 		switch (st.kind) {
 		case ST_CLASS: class_line(&c, &st); break;
 		case ST_DEF: def_line(&c, &st); break;

@@ -198,6 +198,7 @@ static void alias(Run *r)
 		if (!is_analysed(g))
 			continue;
 		crash_note("alias", NULL, g->at);
+		budget_pulse(r->budget);
 		c.torch = r->cfg->torch.lo || r->cfg->torch.hi ? r->cfg->torch : g->torch;
 		r->summaries[i] = alias_graph(&c, g);
 	}

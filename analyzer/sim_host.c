@@ -19,6 +19,8 @@ static Ref loosen(Sim *s, Ref r)
 
 static bool begin(Sim *s, Machine *m)
 {
+	if (!(s->steps & 255))
+		budget_pulse(s->a->budget);
 	if (++s->steps > s->max_steps)
 		sim_stop(s, S("too many steps"));
 	if (s->stopped) {

@@ -459,6 +459,8 @@ static void split_all(Splitter *s)
 	VEC_PUSH(s->scratch, &s->processes, ((Process){0}));
 	for (LogLine *l; lines_next(&lines, &l); s->clock++) {
 		s->seen[l->mark.style]++;
+		if (!(s->clock & 1023))
+			budget_pulse(s->out->a->budget);
 		if (l->mark.structured)
 			end_payload(s, l);
 		if (l->mark.every)
