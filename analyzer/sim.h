@@ -53,12 +53,13 @@ typedef struct HeapObj {
 	bool opened;      /* an unknown list or dict: its items are not all known */
 	bool escaped;     /* hidden code has seen it and may have kept it */
 	bool bare;        /* HK_OBJECT made by __new__: no constructor ran, its attributes are those set since */
+	bool decorated;   /* HK_OBJECT: content of a cell of a closure of which nothing is known; a function, when called */
 	Sym name;
 	Str repr;
 	TermId term;
 	int64_t num;
 	uint32_t tensor;
-	Ref a, b, c;
+	Ref a, b, c;      /* of an opened HK_LIST or HK_TUPLE, c: the sequence of which the items follow; 0: unknown ones go before */
 	VEC(Ref) items;
 	VEC(HeapAttr) attrs;
 	uint64_t origin;  /* stable name, equal in compared runs: for fresh terms of what is found in it */
@@ -150,6 +151,14 @@ typedef struct SimFlow {
 	bool same; /* the very object; else it shares the storage */
 } SimFlow;
 
+/* How a call leads to a frame of the dump. */
+typedef enum CallGuess {
+	GUESS_NOT,     /* by its name */
+	GUESS_MODULE,  /* an object is called: forward or __call__ of its class, perhaps decorated */
+	GUESS_CLOSURE, /* a function without a record of its name: of what decorates it there may be one */
+	GUESS_ANY      /* what stands in a cell of a closure: whatever was decorated */
+} CallGuess;
+
 /* A call that the driver has to make: Host.call answered VALUE_LATER. */
 typedef struct SimCall {
 	uint32_t frame;       /* Program.frames index + 1; 0: by function value below */
@@ -160,7 +169,10 @@ typedef struct SimCall {
 	const Sym *names;     /* of the last nnames arguments; NULL none */
 	uint32_t nnames;
 	bool resume;
-	bool guess;           /* a module: its forward may be code without a record, such as a library's */
+	uint8_t guess;        /* CallGuess: code without a record, such as a library's, may run as well */
+	Ref holder[2];        /* of a guess: what hidden code gets besides the arguments; 0 none */
+	bool keeps_owner;     /* ... holder[1] does not get to know it */
+	Ref rest, map;        /* f(*rest, **map) of which the items are not known; 0 none */
 } SimCall;
 
 typedef struct Sim {

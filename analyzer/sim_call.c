@@ -378,23 +378,31 @@ static Ref call_linear(HostCall *c)
 	return fits ? host_op(s, CALLEE_FUNCTION, S("torch.nn.functional.linear"), args, 3) : 0;
 }
 
-/* A module of the program, or another object that can be called. Its forward is in the dump when there is a second
- * function of that name, besides the one that runs. */
+/* A call of which only the driver can tell whether a record of the dump is what it runs. */
+static Ref call_guessed(HostCall *c, CallGuess guess, Ref self)
+{
+	Sim *s = c->s;
+	Sym name = guess == GUESS_MODULE ? host_sym(s, S("forward")) : host_sym(s, c->name.n ? c->name : S("a call"));
+	Ref r = call_frame(c, name, 0, self, false);
+	s->call.guess = (uint8_t)guess;
+	s->call.holder[0] = self ? 0 : c->fn;
+	return r;
+}
+
+/* A module of the program, or another object that can be called. */
 static Ref call_object(HostCall *c)
 {
 	Sim *s = c->s;
-	Sym forward = host_sym(s, S("forward"));
 	const HeapObj *o = sim_obj(s, c->fn);
 	if (o->kind == HK_OBJECT && o->items.n && str_eq(sym_str(s->names, o->name), S("functools.partial")))
 		return call_partial(c);
 	Ref r = call_linear(c);
 	if (r)
 		return r;
-	if (sim_obj(s, c->fn)->root && frames_named(s, forward) > 1) {
-		r = call_frame(c, forward, 0, c->fn, false);
-		s->call.guess = true;
-		return r;
-	}
+	if (sim_obj(s, c->fn)->decorated)
+		return call_guessed(c, GUESS_ANY, 0);
+	if (sim_obj(s, c->fn)->root)
+		return call_guessed(c, GUESS_MODULE, c->fn);
 	return call_hidden(c, c->fn);
 }
 
@@ -410,18 +418,12 @@ static Ref call_unknown(HostCall *c)
 		Ref r = call_owned(c, f.a, f.name);
 		if (r || c->m->raising || c->m->gave_up)
 			return r;
-		if (!sim_obj(s, c->fn)->root || sim_obj(s, c->fn)->attrs.n)
-			return call_object(c);
-		Ref *all = NEW_N(s->scratch, Ref, c->n + 2);
-		memcpy(all, c->args, c->n * sizeof *all);
-		all[c->n] = c->fn;
-		all[c->n + 1] = f.a;
-		if (frames_named(s, host_sym(s, S("forward"))) > 1)
-			return call_object(c);
-		/* A part of its owner, more likely than a method: it may share what the owner holds, but does not know it. */
-		bool escaped = sim_obj(s, f.a)->escaped;
-		r = host_hidden(s, c->name, all, c->n + 2);
-		sim_obj(s, f.a)->escaped = escaped;
+		r = call_object(c);
+		if (r == VALUE_LATER && !sim_obj(s, c->fn)->attrs.n && frames_named(s, host_sym(s, S("forward"))) < 2) {
+			/* A part of its owner, more likely than a method: it may share what the owner holds, but does not know it. */
+			s->call.holder[1] = f.a;
+			s->call.keeps_owner = true;
+		}
 		return r;
 	}
 	if (host_has_frame(s, f.name))

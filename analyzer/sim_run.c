@@ -219,6 +219,27 @@ static void bind_defaults(ProgramRun *r, Activation *a)
 	}
 }
 
+/* None of the records is what runs. */
+static void call_hidden(ProgramRun *r, Activation *caller, const SimCall *c)
+{
+	Sim *s = &r->s;
+	const Ref more[] = {c->fn, c->holder[0], c->holder[1], c->rest, c->map};
+	Ref owner = c->keeps_owner ? c->holder[1] : 0, *args = NEW_N(s->scratch, Ref, c->nargs + 6);
+	bool escaped = owner && sim_obj(s, owner)->escaped;
+	uint32_t n = 0;
+	for (uint32_t i = c->guess == GUESS_MODULE; i < c->nargs; i++)
+		args[n++] = c->args[i];
+	if (c->guess == GUESS_MODULE)
+		args[n++] = c->args[0];
+	for (uint32_t i = 0; i < sizeof more / sizeof *more; i++)
+		if (more[i])
+			args[n++] = more[i];
+	Ref result = host_hidden(s, sym_str(s->names, c->name), args, n);
+	if (owner)
+		sim_obj(s, owner)->escaped = escaped;
+	machine_deliver(&caller->m, result);
+}
+
 static void call_frame(ProgramRun *r)
 {
 	Sim *s = &r->s;
@@ -232,11 +253,7 @@ static void call_frame(ProgramRun *r)
 			die(r, S("a resume function without a record: this arm did not run"));
 			return;
 		}
-		Ref *args = NEW_N(s->scratch, Ref, c.nargs + 2);
-		memcpy(args, c.args, c.nargs * sizeof *args);
-		if (c.fn)
-			args[c.nargs] = c.fn;
-		machine_deliver(&caller->m, sim_hidden(s, sym_str(s->names, c.name), args, c.nargs + (c.fn != 0)));
+		call_hidden(r, caller, &c);
 		return;
 	}
 	if (!r->bound[entry]) {
