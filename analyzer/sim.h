@@ -209,6 +209,7 @@ typedef struct Sim {
 	uint32_t cut_old, cut_new; /* stores on both sides of the cut, once it was made */
 	bool cut_made;
 	SimCall call;          /* with VALUE_LATER */
+	Sym next_name;         /* of the next record that has not run yet; 0 none */
 	uint64_t frame_site;   /* of the running frame: part of every site */
 	Span here;             /* place in the dump of what runs */
 	bool mixed;            /* sim_content met a large tensor of several parts since this was reset */

@@ -105,6 +105,8 @@ static Ref call_frame(HostCall *c, Sym name, Ref fn, Ref self, bool resume)
 	s->call = (SimCall){.name = name, .fn = fn, .args = args, .nargs = given + extra, .resume = resume};
 	s->call.names = named ? names : NULL;
 	s->call.nnames = named;
+	s->call.rest = c->rest;
+	s->call.map = c->map;
 	return VALUE_LATER;
 }
 
@@ -220,9 +222,13 @@ static bool settle_owner(HostCall *c, Ref owner, Str method)
 	bool attribute;
 	if (sim_is_tensor(s, owner))
 		return true;
-	if (host_kind(s, owner) != HK_UNKNOWN || sim_obj(s, owner)->known || host_has_frame(s, host_sym(s, method)))
+	if (host_kind(s, owner) != HK_UNKNOWN || sim_obj(s, owner)->known)
 		return false;
 	HeapKind k = container_of(method);
+	Sym name = host_sym(s, method);
+	/* A record of that name that is not due is of another class than this value's. */
+	if (host_has_frame(s, name) && (k == HK_NONE || sym_eq(s->next_name, name)))
+		return false;
 	if (k != HK_NONE) {
 		/* Items asked for stay; the method itself was asked for as an attribute, and is none. */
 		HeapAttr *at = host_find_attr(s, owner, host_sym(s, method));
@@ -532,20 +538,24 @@ static bool keyword_of(Sim *s, Ref r, Sym *out)
 	return true;
 }
 
-/* f(*seq, **map) */
+/* f(*seq, **map): what is known of it; false when that is not all. */
 static bool spread(Sim *s, Machine *m, const MachineCall *c, RefList *args, HostCall *out)
 {
-	if (!host_items(s, m, c->seq, args))
-		return false;
+	if (!host_items(s, m, c->seq, args)) {
+		const HeapObj seq = *sim_obj(s, c->seq);
+		out->rest = seq.c && (seq.kind == HK_TUPLE || seq.kind == HK_LIST) ? seq.c : c->seq;
+		for (uint32_t i = 0; out->rest == seq.c && i < seq.items.n; i++)
+			VEC_PUSH(args->a, &args->v, seq.items.v[i]);
+	}
 	out->npos = args->v.n;
 	if (!c->map)
-		return true;
+		return !out->rest;
 	const HeapObj map = *sim_obj(s, c->map);
 	if (map.kind != HK_DICT || map.opened)
-		return false;
-	for (uint32_t i = 0; i + 1 < map.items.n; i += 2)
+		out->map = c->map;
+	for (uint32_t i = 0; map.kind == HK_DICT && !map.opened && i + 1 < map.items.n; i += 2)
 		VEC_PUSH(args->a, &args->v, map.items.v[i + 1]);
-	return true;
+	return !out->rest && !out->map;
 }
 
 static bool name_arguments(Sim *s, const MachineCall *c, const RefList *args, HostCall *out)
@@ -553,7 +563,7 @@ static bool name_arguments(Sim *s, const MachineCall *c, const RefList *args, Ho
 	Sym *names = NEW_N(s->scratch, Sym, args->v.n + 1);
 	out->names = names;
 	if (c->ex) {
-		const HeapObj *map = c->map ? sim_obj(s, c->map) : NULL;
+		const HeapObj *map = c->map && !out->map ? sim_obj(s, c->map) : NULL;
 		for (uint32_t i = out->npos; i < args->v.n; i++)
 			if (!keyword_of(s, map->items.v[2 * (i - out->npos)], &names[i]))
 				return false;
@@ -583,6 +593,27 @@ static Ref dispatch(HostCall *c)
 	}
 }
 
+/* A call of which not all arguments are known: frames get those that are. */
+static Ref dispatch_part(HostCall *c)
+{
+	Sim *s = c->s;
+	HeapObj f = *sim_obj(s, c->fn);
+	Str name = sym_str(s->names, f.name);
+	if (f.kind == HK_NAME && (is_resume(name) || str_starts(name, S("__compiled_fn_"))))
+		return host_give_up(c->m, S("a call with arguments that are not known"));
+	bool named = (f.kind == HK_NAME || f.kind == HK_FUNCTION) && host_has_frame(s, f.name);
+	c->name = name;
+	if (named)
+		return call_frame(c, f.name, f.kind == HK_FUNCTION ? c->fn : 0, 0, false);
+	if (f.kind == HK_METHOD && host_has_frame(s, f.name))
+		return call_frame(c, f.name, 0, f.a, false);
+	if (f.kind == HK_OBJECT || (f.kind == HK_UNKNOWN && !f.known))
+		return call_object(c);
+	if (f.kind == HK_FUNCTION || f.kind == HK_NAME)
+		return call_guessed(c, GUESS_CLOSURE, 0);
+	return host_hidden(s, name, (Ref[]){c->fn, c->rest ? c->rest : c->map, c->map ? c->map : c->rest}, 3);
+}
+
 Ref host_call_plain(Sim *s, Machine *m, Ref fn, const Ref *args, uint32_t n)
 {
 	HostCall c = {.s = s, .m = m, .fn = fn, .args = args, .n = n, .npos = n};
@@ -594,15 +625,11 @@ Ref host_call(Sim *s, Machine *m, const MachineCall *c)
 {
 	RefList args = {.a = s->scratch};
 	HostCall out = {.s = s, .m = m, .fn = c->fn, .names_hidden = c->names_hidden};
+	bool all = true;
 	if (c->ex) {
-		if (!spread(s, m, c, &args, &out)) {
-			HeapKind k = host_kind(s, c->fn);
-			bool shown = k == HK_FUNCTION || (k == HK_NAME && (is_resume(host_name(s, c->fn)) ||
-			             host_has_frame(s, sim_obj(s, c->fn)->name) || str_starts(host_name(s, c->fn), S("__compiled_fn_"))));
-			if (shown || m->raising)
-				return host_give_up(m, S("a call with arguments that are not known"));
-			return host_hidden(s, host_name(s, c->fn), (Ref[]){c->fn, c->seq, c->map ? c->map : c->seq}, 3);
-		}
+		all = spread(s, m, c, &args, &out);
+		if (m->raising)
+			return 0;
 	} else {
 		for (uint32_t i = 0; i < c->n; i++)
 			VEC_PUSH(args.a, &args.v, c->args[i]);
@@ -613,5 +640,5 @@ Ref host_call(Sim *s, Machine *m, const MachineCall *c)
 	out.args = args.v.v ? args.v.v : NEW_N(s->scratch, Ref, 1);
 	out.n = args.v.n;
 	host_charge(s, out.n);
-	return dispatch(&out);
+	return all ? dispatch(&out) : dispatch_part(&out);
 }

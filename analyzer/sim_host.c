@@ -327,9 +327,15 @@ static Value on_to_tuple(void *ctx, Machine *m, Value list)
 {
 	ENTER(ctx, m);
 	RefList v = {.a = s->scratch};
-	if (!host_items(s, m, loosen(s, list), &v))
+	if (host_items(s, m, loosen(s, list), &v))
+		LEAVE(m, sim_list(s, HK_TUPLE, v.v.v, v.v.n));
+	const HeapObj o = *sim_obj(s, list);
+	if (o.kind != HK_LIST || !o.c)
 		LEAVE(m, host_give_up(m, S("a tuple of items that are not known")));
-	LEAVE(m, sim_list(s, HK_TUPLE, v.v.v, v.v.n));
+	Ref r = sim_list(s, HK_TUPLE, o.items.v, o.items.n);
+	sim_obj(s, r)->opened = true;
+	sim_obj(s, r)->c = o.c;
+	LEAVE(m, r);
 }
 
 static void unpack(Sim *s, Machine *m, Ref seq, uint32_t n, int32_t after, Ref *out)

@@ -22,6 +22,7 @@ typedef struct HostCall {
 	const Sym *names;  /* keyword of each, or 0 */
 	uint32_t n, npos;
 	bool names_hidden; /* some of the last arguments have names that the listing does not print */
+	Ref rest, map;     /* f(..., *rest, **map) of which the items are not known; 0 none */
 } HostCall;
 
 typedef struct RefList {

@@ -132,9 +132,12 @@ static Ref list_slice(Sim *s, Ref o, Ref key)
 }
 
 /* An item of a list of which not all is known: from the end those added since, before them what was there. */
-static Ref opened_item(Sim *s, Ref o, int64_t k)
+static Ref opened_item(Sim *s, Machine *m, Ref o, int64_t k)
 {
 	const HeapObj *p = sim_obj(s, o);
+	if (p->c) /* (*known, *p->c) */
+		return k < 0 ? host_hidden(s, S("an item of a list"), &o, 1)
+		             : k < (int64_t)p->items.n ? p->items.v[k] : host_get_item(s, m, p->c, sim_int(s, k - p->items.n));
 	if (k < 0 && -k <= (int64_t)p->items.n)
 		return p->items.v[(int64_t)p->items.n + k];
 	if (p->items.n && k >= 0) /* which of them depends on how many there were */
@@ -154,7 +157,7 @@ static Ref list_get(Sim *s, Machine *m, Ref o, Ref key)
 		return host_hidden(s, S("an item of a list"), (Ref[]){o, key}, 2);
 	const HeapObj *p = sim_obj(s, o);
 	if (p->opened)
-		return opened_item(s, o, k);
+		return opened_item(s, m, o, k);
 	if (k < 0)
 		k += p->items.n;
 	if (k < 0 || k >= (int64_t)p->items.n)
@@ -209,7 +212,9 @@ static void list_set_slice(Sim *s, Machine *m, Ref o, Ref key, Ref seq)
 static void opened_set(Sim *s, Machine *m, Ref o, int64_t k, Ref v)
 {
 	HeapObj *p = sim_obj(s, o);
-	if (k < 0 && -k <= (int64_t)p->items.n && v)
+	if (p->c)
+		machine_give_up(m, S("an item of a list that is not known"));
+	else if (k < 0 && -k <= (int64_t)p->items.n && v)
 		p->items.v[(int64_t)p->items.n + k] = v;
 	else if (!p->items.n && v)
 		sim_set_attr(s, o, host_sym(s, str_printf(s->scratch, "%lld", (long long)k)), v);
@@ -266,7 +271,14 @@ void host_append(Sim *s, Machine *m, Ref list, Ref v)
 void host_extend(Sim *s, Machine *m, Ref list, Ref seq)
 {
 	RefList v = {.a = s->scratch};
-	if (host_kind(s, list) != HK_LIST || !host_items(s, m, seq, &v)) {
+	HeapKind k = host_kind(s, seq);
+	bool ends = host_kind(s, list) == HK_LIST && !sim_obj(s, list)->opened && (k == HK_UNKNOWN || k == HK_TUPLE || k == HK_LIST);
+	if (ends && !host_items(s, m, seq, &v) && !m->raising) { /* [*known, *seq] */
+		sim_obj(s, list)->opened = true;
+		sim_obj(s, list)->c = seq;
+		return;
+	}
+	if (host_kind(s, list) != HK_LIST || (!ends && !host_items(s, m, seq, &v))) {
 		machine_give_up(m, S("a list is extended by items that are not known"));
 		return;
 	}
