@@ -56,9 +56,105 @@ static bool resume_fits(ProgramRun *r, const Activation *a, uint8_t *fits)
 	return true;
 }
 
-static bool is_candidate(const ProgramRun *r, const Entry *caller, const Entry *e, const SimCall *c)
+uint32_t bind_next(const ProgramRun *r)
+{
+	uint32_t n = r->plan->entries->v.n, next = 0;
+	while (next < n && r->bound[next])
+		next++;
+	return next;
+}
+
+void bind_mark(ProgramRun *r, uint32_t entry)
+{
+	r->bound[entry] = 1;
+	uint32_t next = bind_next(r);
+	r->s.next_name = next < r->plan->entries->v.n ? run_entry(r, next)->name : (Sym){0};
+}
+
+void bind_enter(ProgramRun *r, uint32_t caller, uint32_t entry, const Ref *args, uint32_t n)
+{
+	if (r->bound[entry])
+		return;
+	bind_mark(r, entry);
+	r->parent[entry] = caller + 1;
+	r->first[entry] = (FirstCall){args, n};
+	r->nbound++;
+	r->last_bound = entry > r->last_bound ? entry : r->last_bound;
+}
+
+/* ---- guesses ---- */
+
+static void mention(ProgramRun *r, const Code *c)
+{
+	Str name, file;
+	uint32_t line;
+	for (uint32_t i = 0; c && i < c->n; i++) {
+		const Ins *in = &c->ins[i];
+		Act act = (Act)in->row->act;
+		if (act == ACT_ATTR || act == ACT_GLOBAL || act == ACT_SUPER_ATTR || act == ACT_IMPORT_FROM)
+			map_put(&r->mentioned, in->name.i, 1);
+		else if (act == ACT_CONST && code_object_parse(in->repr, &name, &file, &line))
+			map_put(&r->mentioned, sym_intern(r->s.names, name).i, 1);
+	}
+}
+
+/* Does a listing use this name, so that its function is called by it? */
+static bool is_mentioned(ProgramRun *r, Sym name)
+{
+	if (!r->mentioned.a) {
+		r->mentioned.a = r->s.a;
+		for (uint32_t i = 0; i < r->plan->entries->v.n; i++) {
+			mention(r, run_entry(r, i)->original);
+			mention(r, run_entry(r, i)->modified);
+		}
+	}
+	return map_get(&r->mentioned, name.i) != 0;
+}
+
+static bool is_forward(const ProgramRun *r, const Entry *e)
+{
+	Str name = sym_str(r->s.names, e->name);
+	return str_eq(name, S("forward")) || str_eq(name, S("__call__"));
+}
+
+/* A function within another one: it comes with cells, as what a decorator puts in the place of a function does. */
+static bool is_closure(const Entry *e)
+{
+	const Code *c = e->original ? e->original : e->modified;
+	for (uint32_t i = 0; i < c->nvars; i++)
+		if (c->vars[i].free || (c->vars[i].deref && c->python < 311))
+			return true;
+	return c->nfree != 0;
+}
+
+static bool may_be_guessed(ProgramRun *r, const Entry *e, const SimCall *c)
+{
+	if (e->resume)
+		return false;
+	switch ((CallGuess)c->guess) {
+	case GUESS_MODULE: return is_forward(r, e) || (is_closure(e) && !is_mentioned(r, e->name));
+	case GUESS_CLOSURE: return is_closure(e) && !is_mentioned(r, e->name);
+	case GUESS_ANY: return is_forward(r, e) || is_closure(e) || !is_mentioned(r, e->name);
+	default: return false;
+	}
+}
+
+/* Did a function run within another one, when each ran first? */
+static bool ran_within(const ProgramRun *r, uint32_t entry, uint32_t outer)
+{
+	for (uint32_t i = entry, n = 0; i != UINT32_MAX && n < r->plan->entries->v.n; i = r->parent[i] - 1, n++)
+		if (i == outer)
+			return true;
+	return false;
+}
+
+/* ---- candidates ---- */
+
+static bool is_candidate(ProgramRun *r, const Entry *caller, const Entry *e, const SimCall *c)
 {
 	Str name = sym_str(r->s.names, c->name);
+	if (c->guess)
+		return may_be_guessed(r, e, c);
 	if (!c->resume)
 		return !e->resume && sym_eq(e->name, c->name);
 	if (!e->resume)
@@ -116,30 +212,45 @@ static void keep_fitting(ProgramRun *r, const SimCall *c, uint8_t *fits)
 		fits[i] = sized[i];
 }
 
+/* Is the next record another version of what a place has called before, or of something that ran within that? */
+static bool comes_again(ProgramRun *r, const Activation *from, uint32_t next)
+{
+	const Entry *e = run_entry(r, next);
+	for (uint32_t k = r->bindings.n; k-- > 0;) {
+		const Binding *b = &r->bindings.v[k];
+		if (b->caller != from->entry || b->at != from->m.at)
+			continue;
+		if (same_function(e, run_entry(r, b->callee)))
+			return false; /* it is the callee itself */
+		for (uint32_t i = 0; i < next; i++)
+			if (r->bound[i] && same_function(e, run_entry(r, i)) && ran_within(r, i, b->callee))
+				return true;
+	}
+	return false;
+}
+
 bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, uint32_t *out)
 {
 	uint64_t sig = signature(r, c->args, c->nargs);
-	uint32_t n = r->plan->entries->v.n, next = 0, best = UINT32_MAX;
+	uint32_t n = r->plan->entries->v.n, next = bind_next(r), best = UINT32_MAX;
 	const Entry *caller = run_entry(r, from->entry);
 	uint8_t *fits = NEW_N(r->s.scratch, uint8_t, n + 1);
 	if (!c->resume || !resume_fits(r, from, fits))
 		for (uint32_t i = 0; i < n; i++)
 			fits[i] = is_candidate(r, caller, run_entry(r, i), c) && (c->resume || !is_running(r, i));
-	while (next < n && r->bound[next])
-		next++;
 	if (c->frame) { /* the link pass knows which */
 		for (uint32_t i = 0; i < n; i++)
 			if (run_entry(r, i)->original_frame == c->frame || run_entry(r, i)->modified_frame == c->frame)
 				best = i;
 	}
 	keep_fitting(r, c, fits);
-	for (uint32_t i = 0; (c->resume || c->guess) && i < n; i++) /* of an arm that begins next to another one */
+	for (uint32_t i = 0; (c->resume || (c->guess && !c->rest && !c->map)) && i < n; i++) /* of an arm that begins next to another one */
 		fits[i] &= run_entry(r, i)->parameters <= c->nargs;
-	if (best == UINT32_MAX && next < n && fits[next])
+	if (best == UINT32_MAX && next < n && fits[next] && !(c->guess && comes_again(r, from, next)))
 		best = next;
 	if (best == UINT32_MAX)
 		best = bind_again(r, from, c, sig, fits);
-	for (uint32_t i = 0; i < n && best == UINT32_MAX; i++)
+	for (uint32_t i = 0; i < n && best == UINT32_MAX && c->guess < GUESS_CLOSURE; i++)
 		if (r->bound[i] && fits[i] && compiled_for(r, i, sig))
 			best = i;
 	/* Records stand in the order in which they first ran: a module that none of these fits has none. */

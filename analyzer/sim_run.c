@@ -165,6 +165,30 @@ static void set_closure(ProgramRun *r, Activation *a, Ref fn)
 	}
 }
 
+/* Of a function that was guessed nothing is known of what stands in its cells; at one place it is the same each time. */
+static void guess_cells(ProgramRun *r, Activation *a, const Activation *from)
+{
+	Sim *s = &r->s;
+	const Code *code = a->m.code;
+	for (uint32_t i = 0; i < code->nvars; i++) {
+		Sym name = code->vars[i].name;
+		if (!code->vars[i].free || machine_var(&a->m, name))
+			continue;
+		uint64_t key = run_mix(run_mix(a->entry, from->entry), run_mix(from->m.at, name.i)) | 1ull << 63;
+		Ref cell = map_get(&s->globals, key);
+		if (!cell) {
+			Ref content = sim_object(s, name, key);
+			sim_obj(s, content)->root = sim_obj(s, content)->decorated = true;
+			cell = sim_new(s, HK_CELL);
+			sim_obj(s, cell)->name = name;
+			sim_obj(s, cell)->a = content;
+			s->globals.a = s->a;
+			map_put(&s->globals, key, cell);
+		}
+		machine_set_cell(&a->m, name, cell);
+	}
+}
+
 static void bind_names(ProgramRun *r, Activation *a, const SimCall *c, const FrameArgs *args)
 {
 	Sim *s = &r->s;
@@ -256,12 +280,7 @@ static void call_frame(ProgramRun *r)
 		call_hidden(r, caller, &c);
 		return;
 	}
-	if (!r->bound[entry]) {
-		r->bound[entry] = 1;
-		r->first[entry] = (FirstCall){c.args, c.nargs};
-		r->nbound++;
-		r->last_bound = entry > r->last_bound ? entry : r->last_bound;
-	}
+	bind_enter(r, caller->entry, entry, c.args, c.nargs);
 	const Entry *e = run_entry(r, entry);
 	FrameArgs args = {.v = c.args, .n = c.nargs - c.nnames};
 	if (!c.resume)
@@ -270,6 +289,8 @@ static void call_frame(ProgramRun *r)
 	if (!a)
 		return;
 	set_closure(r, a, c.fn);
+	if (!c.resume)
+		guess_cells(r, a, caller);
 	bind_names(r, a, &c, &args);
 	if (!c.resume)
 		bind_defaults(r, a);
@@ -503,7 +524,7 @@ static void outermost_cells(ProgramRun *r, Activation *a)
 		Ref cell = map_get(&s->globals, key);
 		if (!cell) {
 			Ref content = sim_object(s, code->vars[i].name, origin);
-			sim_obj(s, content)->root = true;
+			sim_obj(s, content)->root = sim_obj(s, content)->decorated = true;
 			cell = sim_new(s, HK_CELL);
 			sim_obj(s, cell)->name = code->vars[i].name;
 			sim_obj(s, cell)->a = content;
@@ -518,7 +539,7 @@ static void outermost_cells(ProgramRun *r, Activation *a)
 static void outermost(ProgramRun *r, uint32_t entry, uint32_t call, Watch *w)
 {
 	Sim *s = &r->s;
-	r->bound[entry] = 1;
+	bind_mark(r, entry);
 	Activation *a = enter(r, entry, NULL, 0, 0);
 	if (!a)
 		return;
@@ -557,7 +578,7 @@ static void run_all(ProgramRun *r)
 		if (run_entry(r, i)->resume) { /* its caller is not in the dump, or took another way */
 			if (!r->plan->noriginal) /* original code runs to its end without them */
 				sim_unsure(s, S("a resume function that nothing in the dump calls"));
-			r->bound[i] = 1;
+			bind_mark(r, i);
 			continue;
 		}
 		/* Entries stand in the order in which they first ran: one that no call led to, before one that ran within a call
@@ -588,6 +609,7 @@ RunResult *sim_run(const Sim *base, const RunPlan *plan, Arena *keep)
 	VEC_PUSH(s->a, &s->stores, ((SimStore){0}));
 	r->bound = NEW_N(s->a, uint8_t, plan->entries->v.n + 1);
 	r->first = NEW_N(s->a, FirstCall, plan->entries->v.n + 1);
+	r->parent = NEW_N(s->a, uint32_t, plan->entries->v.n + 1);
 	run_all(r);
 	out->stopped = s->stopped && !out->dead;
 	out->unsure = s->unsure || terms_limit_hit(s->terms);

@@ -41,6 +41,8 @@ typedef struct Run {
 	uint32_t activations, nbound;
 	uint32_t choice;
 	Map params;         /* self objects by function name */
+	Map mentioned;      /* names that listings use: Sym -> 1 */
+	uint32_t *parent;   /* by entry: the one that called it first, plus 1 */
 } ProgramRun;
 
 static inline uint64_t run_mix(uint64_t h, uint64_t x)
@@ -57,5 +59,11 @@ static inline const Entry *run_entry(const ProgramRun *r, uint32_t i)
 /* The record that a call runs: the next one that has not run yet, when it fits; else one that ran with arguments alike.
  * False: it has none. */
 bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, uint32_t *out);
+/* The next record that has not run yet; the number of records when there is none. */
+uint32_t bind_next(const ProgramRun *r);
+/* Notes that a record has run, or that nothing shown runs it. */
+void bind_mark(ProgramRun *r, uint32_t entry);
+/* Notes that a call runs a record. */
+void bind_enter(ProgramRun *r, uint32_t caller, uint32_t entry, const Ref *args, uint32_t n);
 
 #endif
