@@ -4,7 +4,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BLOCK_FIRST = 4096, BLOCK_MOST = 1 << 20 };
+/* Allocations from LARGE bytes on are blocks of their own, which can grow and be given back. A sanitizer sees the more of
+ * what goes on in an arena the more of it is. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define SANITIZED
+#endif
+#ifdef SANITIZED
+enum { BLOCK_FIRST = 4096, BLOCK_MOST = 1 << 20, LARGE = 256 };
+#else
+enum { BLOCK_FIRST = 4096, BLOCK_MOST = 1 << 20, LARGE = 1 << 16 };
+#endif
 
 static _Thread_local struct {
 	const char *pass, *path;
@@ -218,6 +231,14 @@ struct Block {
 	max_align_t data[];
 };
 
+struct Large {
+	Large *older, *newer;
+	const Arena *owner; /* an arena that was moved since no longer knows it as its own */
+	size_t size;        /* payload bytes */
+	uint32_t serial;
+	max_align_t data[];
+};
+
 Arena arena_new(Budget *budget)
 {
 	return (Arena){.budget = budget};
@@ -240,36 +261,102 @@ void budget_pulse(Budget *b)
 		longjmp(*b->fail, 1);
 }
 
+/* Asks the budget for `more` bytes. */
+static void charge(Budget *b, size_t more)
+{
+	if (!b)
+		return;
+	b->calls++;
+	if (b->calls == b->fail_at || (b->limit && (more > b->limit || b->used > b->limit - more)))
+		out_of_memory(b);
+	b->used += more;
+}
+
+static void give_back(Budget *b, size_t size)
+{
+	if (b)
+		b->used -= size;
+}
+
+/* What malloc or realloc gave. */
+static void *got(Budget *b, void *p, size_t charged)
+{
+	if (p)
+		return p;
+	give_back(b, charged);
+	out_of_memory(b);
+}
+
+static size_t aligned(size_t size)
+{
+	return (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
+}
+
+static Block *block_new(Arena *a, size_t size)
+{
+	Block *k = a->spare;
+	a->spare = NULL;
+	if (k && k->size >= size)
+		return k;
+	if (k) {
+		give_back(a->budget, k->size);
+		free(k);
+	}
+	charge(a->budget, size);
+	k = got(a->budget, malloc(sizeof *k + size), size);
+	k->size = size;
+	return k;
+}
+
 static void block_add(Arena *a, size_t need)
 {
 	size_t size = a->head ? a->head->size * 2 : BLOCK_FIRST;
-	Budget *b = a->budget;
 	if (size > BLOCK_MOST)
 		size = BLOCK_MOST;
 	if (size < need)
 		size = need;
-	if (b) {
-		b->calls++;
-		if (b->calls == b->fail_at || (b->limit && (size > b->limit || b->used > b->limit - size)))
-			out_of_memory(b);
-	}
-	Block *k = size > SIZE_MAX - sizeof *k ? NULL : malloc(sizeof *k + size);
-	if (!k)
-		out_of_memory(b);
-	if (b)
-		b->used += size;
+	Block *k = block_new(a, size);
 	k->prev = a->head;
-	k->size = size;
 	k->used_before = a->used;
 	a->head = k;
 	a->used = 0;
+}
+
+static void *large_new(Arena *a, size_t size)
+{
+	if (size > SIZE_MAX - sizeof(Large))
+		out_of_memory(a->budget);
+	charge(a->budget, size);
+	Large *l = got(a->budget, calloc(1, sizeof *l + size), size);
+	l->size = size;
+	l->owner = a;
+	l->serial = ++a->serial;
+	l->older = a->large;
+	if (a->large)
+		a->large->newer = l;
+	a->large = l;
+	return l->data;
+}
+
+static void large_free(Arena *a, Large *l)
+{
+	if (l->newer)
+		l->newer->older = l->older;
+	else
+		a->large = l->older;
+	if (l->older)
+		l->older->newer = l->newer;
+	give_back(a->budget, l->size);
+	free(l);
 }
 
 void *arena_alloc(Arena *a, size_t size)
 {
 	if (size > SIZE_MAX - sizeof(max_align_t))
 		out_of_memory(a->budget);
-	size = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
+	size = aligned(size);
+	if (size >= LARGE)
+		return large_new(a, size);
 	if (!a->head || a->head->size - a->used < size)
 		block_add(a, size);
 	void *p = (char *)a->head->data + a->used;
@@ -284,21 +371,88 @@ void *arena_array(Arena *a, size_t n, size_t size)
 	return arena_alloc(a, n * size);
 }
 
+/* The large allocation that an address of `size` bytes is, if it is one of this arena. */
+static Large *large_of(const Arena *a, void *p, size_t size)
+{
+	if (!p || aligned(size) < LARGE)
+		return NULL;
+	Large *l = (Large *)((char *)p - offsetof(Large, data));
+	return l->owner == a ? l : NULL;
+}
+
+static bool is_last(const Arena *a, const void *p, size_t size)
+{
+	return p && a->head && (const char *)p + aligned(size) == (const char *)a->head->data + a->used &&
+	       aligned(size) <= a->used;
+}
+
+void *arena_grow(Arena *a, void *p, size_t had, size_t size)
+{
+	Large *l = large_of(a, p, had);
+	if (size > SIZE_MAX - sizeof(max_align_t) - sizeof(Large))
+		out_of_memory(a->budget);
+	size = aligned(size);
+	if (l && size <= l->size)
+		return p;
+	if (l) {
+		size_t more = size - l->size;
+		charge(a->budget, more);
+		Large *moved = got(a->budget, realloc(l, sizeof *l + size), more);
+		moved->size = size;
+		if (moved->newer)
+			moved->newer->older = moved;
+		else
+			a->large = moved;
+		if (moved->older)
+			moved->older->newer = moved;
+		return moved->data;
+	}
+	if (size < LARGE && is_last(a, p, had) && size - aligned(had) <= a->head->size - a->used) {
+		a->used += size - aligned(had);
+		return p;
+	}
+	void *q = arena_alloc(a, size);
+	if (had)
+		memcpy(q, p, had);
+	return q;
+}
+
+void arena_drop(Arena *a, void *p, size_t size)
+{
+	Large *l = large_of(a, p, size);
+	if (l)
+		large_free(a, l);
+	else if (is_last(a, p, size))
+		a->used -= aligned(size);
+}
+
 ArenaMark arena_mark(const Arena *a)
 {
-	return (ArenaMark){a->head, a->used};
+	return (ArenaMark){a->head, a->used, a->serial};
+}
+
+/* One whole block is kept: what is marked and rewound again and again should not ask the system each time. */
+static void block_free(Arena *a, Block *k)
+{
+	if (!a->spare && k->size == BLOCK_MOST) {
+		a->spare = k;
+		return;
+	}
+	give_back(a->budget, k->size);
+	free(k);
 }
 
 void arena_rewind(Arena *a, ArenaMark m)
 {
+	while (a->large && a->large->serial > m.serial)
+		large_free(a, a->large);
+	a->serial = m.serial;
 	while (a->head != m.head) {
 		Block *k = a->head;
 		ASSERT(k);
-		if (a->budget)
-			a->budget->used -= k->size;
 		a->head = k->prev;
 		a->used = k->used_before;
-		free(k);
+		block_free(a, k);
 	}
 	a->used = m.used;
 }
@@ -306,6 +460,11 @@ void arena_rewind(Arena *a, ArenaMark m)
 void arena_free(Arena *a)
 {
 	arena_rewind(a, (ArenaMark){0});
+	if (!a->spare)
+		return;
+	give_back(a->budget, a->spare->size);
+	free(a->spare);
+	a->spare = NULL;
 }
 
 size_t arena_bytes(const Arena *a)
@@ -313,6 +472,8 @@ size_t arena_bytes(const Arena *a)
 	size_t n = 0;
 	for (const Block *k = a->head; k; k = k->prev)
 		n += k->size;
+	for (const Large *l = a->large; l; l = l->older)
+		n += l->size;
 	return n;
 }
 
@@ -359,13 +520,12 @@ Str str_printf(Arena *a, const char *fmt, ...)
 void *vec_grow(Arena *a, void *v, uint32_t n, uint32_t *cap, size_t size)
 {
 	uint32_t more = *cap ? *cap * 2 : 8;
-	if (more <= *cap)
+	ASSERT(n <= *cap);
+	if (more <= *cap || more > SIZE_MAX / size)
 		out_of_memory(a->budget);
-	void *p = arena_array(a, more, size);
-	if (n)
-		memcpy(p, v, n * size);
+	v = arena_grow(a, v, *cap * size, more * size);
 	*cap = more;
-	return p;
+	return v;
 }
 
 static void buf_room(Buf *b, uint32_t more)
@@ -380,10 +540,7 @@ static void buf_room(Buf *b, uint32_t more)
 		cap = need;
 	if (cap > UINT32_MAX)
 		cap = UINT32_MAX;
-	char *p = arena_alloc(b->a, cap);
-	if (b->n)
-		memcpy(p, b->p, b->n);
-	b->p = p;
+	b->p = arena_grow(b->a, b->p, b->cap, cap);
 	b->cap = (uint32_t)cap;
 }
 
@@ -468,6 +625,7 @@ static uint32_t *names_slot(const Names *t, Str s)
 
 static void names_grow(Names *t)
 {
+	arena_drop(t->a, t->slots, t->nslots * sizeof *t->slots);
 	t->nslots = t->nslots ? t->nslots * 2 : 1024;
 	t->slots = NEW_N(t->a, uint32_t, t->nslots);
 	for (uint32_t i = 1; i < t->text.n; i++)
@@ -530,6 +688,8 @@ void map_put(Map *m, uint64_t key, uint32_t val)
 				m->keys[k] = old.keys[i];
 				m->vals[k] = old.vals[i];
 			}
+		arena_drop(m->a, old.vals, old.cap * sizeof *old.vals);
+		arena_drop(m->a, old.keys, old.cap * sizeof *old.keys);
 	}
 	uint32_t k = map_slot(m, key);
 	if (!m->vals[k])

@@ -76,16 +76,22 @@ typedef struct Budget {
 	bool stop;          /* nobody wants the result any more: the run ends as if memory were out */
 } Budget;
 
+/* Small allocations share blocks; a large one is a block of its own, which can grow in place and be given back. */
 typedef struct Block Block;
+typedef struct Large Large;
 typedef struct Arena {
-	Block *head;    /* newest block */
-	size_t used;    /* bytes used in head */
-	Budget *budget; /* may be NULL */
+	Block *head;     /* newest block */
+	size_t used;     /* bytes used in head */
+	Block *spare;    /* a free one, for the next that is needed */
+	Large *large;    /* newest large allocation */
+	uint32_t serial; /* of the newest */
+	Budget *budget;  /* may be NULL */
 } Arena;
 
 typedef struct ArenaMark {
 	Block *head;
 	size_t used;
+	uint32_t serial;
 } ArenaMark;
 
 /* For work that goes long without asking for memory: see Budget.pulse. */
@@ -95,6 +101,11 @@ Arena arena_new(Budget *budget);
 void *arena_alloc(Arena *a, size_t size); /* zeroed, aligned for any type */
 /* Room for n items of `size` bytes; overflow of the product is treated as no memory. */
 void *arena_array(Arena *a, size_t n, size_t size);
+/* An allocation of `had` bytes, or NULL and 0, made longer; what is new is not zeroed. The old one is gone: no pointer
+ * into it may be used again. */
+void *arena_grow(Arena *a, void *p, size_t had, size_t size);
+/* Gives an allocation of `size` bytes back where that is possible: it is large, or the last one. It is gone either way. */
+void arena_drop(Arena *a, void *p, size_t size);
 ArenaMark arena_mark(const Arena *a);
 void arena_rewind(Arena *a, ArenaMark m);
 void arena_free(Arena *a); /* gives everything back; the arena is empty and usable again */
@@ -109,7 +120,8 @@ Str str_printf(Arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 
 Str str_vprintf(Arena *a, const char *fmt, va_list ap);
 
 /* ---- vectors ----
- * VEC(T) name; then VEC_PUSH(arena, &name, item). Items move when it grows. */
+ * VEC(T) name; then VEC_PUSH(arena, &name, item). Items move when it grows, and where they stood is given back: pointers
+ * and copies of the vector from before are dead. */
 
 #define VEC(T)                                                                                     \
 	struct {                                                                                       \

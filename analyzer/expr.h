@@ -91,7 +91,7 @@ struct Types {
 	VEC(Mono) monos; /* MONO_ONE: no factors */
 	VEC(Term) terms;
 	VEC(Expr) exprs;
-	VEC(Type) types;
+	VEC(Type *) types; /* they stay where they are */
 	IdSet atom_set, mono_set, expr_set, type_set;
 };
 

@@ -93,7 +93,7 @@ LinkEvent *link_add(LinkRun *r, LinkKind kind)
 	               .beyond = p->beyond,
 	               .ins = p->m.at,
 	               .before = p->last};
-	VEC_PUSH(r->keep, &r->out->events, e);
+	VEC_PUSH(r->scratch, &r->out->events, e);
 	p->last = r->out->events.n;
 	return &r->out->events.v[p->last - 1];
 }
@@ -106,7 +106,7 @@ void link_line(LinkRun *r, LinkEvent *e, const char *fmt, ...)
 	va_start(ap, fmt);
 	Str rest = str_vprintf(r->scratch, fmt, ap);
 	va_end(ap);
-	e->line = str_printf(r->keep, STR_FMT " " STR_FMT, STR_ARG(words[e->kind]), STR_ARG(rest));
+	e->line = str_printf(r->scratch, STR_FMT " " STR_FMT, STR_ARG(words[e->kind]), STR_ARG(rest));
 }
 
 /* ---- paths ---- */
@@ -242,20 +242,20 @@ static void run_path(Driver *d, Path *p)
 	bounded(d);
 }
 
-FrameLinks *frame_links(const Code *code, Names *names, const LinkLimits *limits, Arena *keep,
-                        Arena *scratch)
+FrameLinks *frame_links(const Code *code, Names *names, Names *texts, const LinkLimits *limits, Arena *keep, Arena *scratch)
 {
-	FrameLinks *out = NEW(keep, FrameLinks);
 	ArenaMark mark = arena_mark(scratch);
-	*out = (FrameLinks){.a = keep, .code = code, .paths = 1};
-	lterms_init(&out->terms, keep);
+	FrameLinks *run = NEW(scratch, FrameLinks);
+	*run = (FrameLinks){.a = scratch, .code = code, .paths = 1};
+	lterms_init(&run->terms, scratch);
 	Driver d = {
-		.run = {.out = out, .t = &out->terms, .names = names, .keep = keep, .scratch = scratch, .lines = limits->lines},
+		.run = {.out = run, .t = &run->terms, .names = names, .scratch = scratch, .lines = limits->lines},
 		.limits = limits,
 		.steps = ((uint64_t)code->n + 16) * limits->steps_each};
 	VEC_PUSH(scratch, &d.waiting, first_path(&d, code));
 	while (d.waiting.n)
 		run_path(&d, d.waiting.v[--d.waiting.n]);
+	FrameLinks *out = links_keep(run, texts, keep, scratch);
 	arena_rewind(scratch, mark);
 	return out;
 }

@@ -64,8 +64,8 @@ typedef struct LinkLimits {
 
 extern const LinkLimits link_limits_default;
 
-/* Runs a frame. Results live in `keep`. */
-FrameLinks *frame_links(const Code *code, Names *names, const LinkLimits *limits, Arena *keep, Arena *scratch);
+/* Runs a frame. Results live in `keep`, their texts in `texts`; terms that no event names are not among them. */
+FrameLinks *frame_links(const Code *code, Names *names, Names *texts, const LinkLimits *limits, Arena *keep, Arena *scratch);
 /* Is this the name of a compiled graph, whole? __compiled_fn_3, with a uuid since 2.9. */
 bool name_is_graph(Str s);
 /* __resume_at_OFFSET_ID; *offset is set. */

@@ -24,7 +24,7 @@ typedef struct LinkRun {
 	Names *names;
 	Path *path; /* the one that runs */
 	bool lines;
-	Arena *keep, *scratch;
+	Arena *scratch;
 } LinkRun;
 
 extern const Host link_host;
@@ -36,5 +36,8 @@ LinkEvent *link_add(LinkRun *r, LinkKind kind);
 Str link_text(LinkRun *r, LTermId v);              /* whole, up to LT_MOST */
 Str link_value(LinkRun *r, LTermId v);             /* up to VALUE_MOST characters */
 void link_line(LinkRun *r, LinkEvent *e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* A copy of what its events need, in `keep`; everything else of the run, in `scratch`, may go. */
+FrameLinks *links_keep(const FrameLinks *run, Names *texts, Arena *keep, Arena *scratch);
 
 #endif

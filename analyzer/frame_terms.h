@@ -35,7 +35,7 @@ typedef struct LTerm {
 	LTermId of;
 	int32_t index;
 	uint32_t call;  /* of what a call returns: its event in FrameLinks.events, plus 1; of a LT_OUT that of its graph */
-	uint32_t box;   /* containers: LHeap; 0 none */
+	uint32_t box;   /* containers: LHeap; 0 none; once the run is over only whether it was one */
 	Str text;       /* of containers empty: it follows from the contents */
 	Str repr;       /* LT_CONST: the whole of it */
 	const LTermId *kids; /* contents of a container in an event: as they were then; box is 0 */

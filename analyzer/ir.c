@@ -15,6 +15,7 @@ Str stage_name(Stage s)
 void program_init(Program *p, Arena *a, Names *names)
 {
 	*p = (Program){.a = a, .names = names};
+	names_init(&p->texts, a);
 	VEC_PUSH(a, &p->graphs, NULL);
 }
 

@@ -175,6 +175,7 @@ typedef struct Frame {
 typedef struct Program {
 	Arena *a;           /* run lifetime */
 	Names *names;
+	Names texts;         /* texts that come again and again: constants of bytecode, values of frames */
 	VEC(Graph *) graphs; /* slot 0 unused; in order of printing */
 	VEC(Frame) frames;
 	VEC(ModuleClass) modules;

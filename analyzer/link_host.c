@@ -598,11 +598,11 @@ static LTermId frozen(LinkRun *r, LTermId v, uint32_t depth, uint32_t *room)
 	const LTerm x = *lterm_get(r->t, v);
 	if (!x.box || x.text.n)
 		return v;
-	LTerm out = {.kind = x.kind, .text = str_copy(r->keep, link_text(r, v))};
+	LTerm out = {.kind = x.kind, .text = str_copy(r->scratch, link_text(r, v))};
 	const LBox b = *lheap_box(&r->path->heap, &x);
 	if (depth < FROZEN_DEEP && b.n <= *room) {
 		*room -= b.n;
-		LTermId *kids = NEW_N(r->keep, LTermId, b.n);
+		LTermId *kids = NEW_N(r->scratch, LTermId, b.n);
 		for (uint32_t i = 0; i < b.n; i++)
 			kids[i] = b.v[i] ? frozen(r, b.v[i], depth + 1, room) : 0;
 		out.kids = kids;
@@ -660,7 +660,7 @@ static LinkEvent *add_call(LinkRun *r, const MachineCall *c, const Args *args, S
 	e->what = c->fn;
 	e->key = c->ex ? c->map : c->names;
 	set_callee(r, e, c->fn);
-	e->args = NEW_N(r->keep, LTermId, args->n);
+	e->args = NEW_N(r->scratch, LTermId, args->n);
 	e->nargs = args->n;
 	buf_add(&b, link_text(r, c->fn));
 	buf_char(&b, '(');

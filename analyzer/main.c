@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "confirm.h"
 #include "embedded.h"
@@ -262,6 +265,9 @@ int main(int argc, char **argv)
 	Options o;
 	int status = STATUS_CLEAN;
 	setlocale(LC_CTYPE, "");
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, 1 << 16); /* large allocations of arenas: what is given back goes back to the system */
+#endif
 	signal(SIGPIPE, SIG_IGN); /* a reader that ends early shows as EPIPE */
 	if (!options_parse(&o, &a, argc, argv, &text)) {
 		status = usage(buf_str(&text));

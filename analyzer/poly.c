@@ -34,6 +34,7 @@ void idset_add(Arena *a, IdSet *s, uint64_t hash, uint32_t id)
 		for (uint32_t i = 0; i < old.cap; i++)
 			if (old.v[i].id)
 				idset_put(s, old.v[i].hash, old.v[i].id);
+		arena_drop(a, old.v, old.cap * sizeof *old.v);
 	}
 	idset_put(s, hash, id);
 	s->n++;

@@ -174,6 +174,7 @@ static TermSlot *term_slot(const Terms *t, const Term *x, const TermId *args, ui
 
 static void terms_grow(Terms *t)
 {
+	arena_drop(t->a, t->slots, t->nslots * sizeof *t->slots);
 	t->nslots = t->nslots ? t->nslots * 2 : 4096;
 	t->slots = NEW_N(t->a, TermSlot, t->nslots);
 	for (uint32_t i = 2; i < t->v.n; i++) {

@@ -127,7 +127,7 @@ Types *types_new(Arena *a, Names *names)
 	t->a = a;
 	t->names = names;
 	exprs_init(t);
-	VEC_PUSH(a, &t->types, ((Type){.kind = TK_NONE}));
+	VEC_PUSH(a, &t->types, NEW(a, Type)); /* TK_NONE */
 	return t;
 }
 
@@ -208,12 +208,14 @@ TypeId type_intern(Types *t, const Type *given)
 	if (v.kind == TK_NONE)
 		return (TypeId){0};
 	while ((id = idset_next(&t->type_set, h, &probe)))
-		if (type_same(&t->types.v[id], &v))
+		if (type_same(t->types.v[id], &v))
 			return (TypeId){id};
 	v.size = exprs_copy(t->a, v.size, v.ndim);
 	v.stride = v.has_stride ? exprs_copy(t->a, v.stride, v.ndim) : NULL;
 	id = t->types.n;
-	VEC_PUSH(t->a, &t->types, v);
+	Type *kept = NEW(t->a, Type);
+	*kept = v;
+	VEC_PUSH(t->a, &t->types, kept);
 	idset_add(t->a, &t->type_set, h, id);
 	return (TypeId){id};
 }
@@ -221,7 +223,7 @@ TypeId type_intern(Types *t, const Type *given)
 const Type *type_get(const Types *t, TypeId id)
 {
 	ASSERT(id.i < t->types.n);
-	return &t->types.v[id.i];
+	return t->types.v[id.i];
 }
 
 TypeId type_tensor_unknown(Types *t)
