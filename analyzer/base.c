@@ -322,6 +322,17 @@ static void block_add(Arena *a, size_t need)
 	a->used = 0;
 }
 
+static void large_link(Arena *a, Large *l)
+{
+	l->owner = a;
+	l->serial = ++a->serial;
+	l->older = a->large;
+	l->newer = NULL;
+	if (a->large)
+		a->large->newer = l;
+	a->large = l;
+}
+
 static void *large_new(Arena *a, size_t size)
 {
 	if (size > SIZE_MAX - sizeof(Large))
@@ -329,16 +340,11 @@ static void *large_new(Arena *a, size_t size)
 	charge(a->budget, size);
 	Large *l = got(a->budget, calloc(1, sizeof *l + size), size);
 	l->size = size;
-	l->owner = a;
-	l->serial = ++a->serial;
-	l->older = a->large;
-	if (a->large)
-		a->large->newer = l;
-	a->large = l;
+	large_link(a, l);
 	return l->data;
 }
 
-static void large_free(Arena *a, Large *l)
+static void large_unlink(Arena *a, Large *l)
 {
 	if (l->newer)
 		l->newer->older = l->older;
@@ -346,6 +352,11 @@ static void large_free(Arena *a, Large *l)
 		a->large = l->older;
 	if (l->older)
 		l->older->newer = l->newer;
+}
+
+static void large_free(Arena *a, Large *l)
+{
+	large_unlink(a, l);
 	give_back(a->budget, l->size);
 	free(l);
 }
@@ -424,6 +435,25 @@ void arena_drop(Arena *a, void *p, size_t size)
 		large_free(a, l);
 	else if (is_last(a, p, size))
 		a->used -= aligned(size);
+}
+
+void *arena_take(Arena *to, Arena *from, void *p, size_t had, size_t size)
+{
+	Large *l = large_of(from, p, had);
+	if (!size)
+		return NULL;
+	if (!l || aligned(size) < LARGE || to->budget != from->budget)
+		return memcpy(arena_alloc(to, size), p, size);
+	size = aligned(size);
+	large_unlink(from, l);
+	Large *cut = size < l->size ? realloc(l, sizeof *l + size) : NULL;
+	if (cut) {
+		give_back(to->budget, cut->size - size);
+		cut->size = size;
+		l = cut;
+	}
+	large_link(to, l);
+	return l->data;
 }
 
 ArenaMark arena_mark(const Arena *a)

@@ -106,6 +106,9 @@ void *arena_array(Arena *a, size_t n, size_t size);
 void *arena_grow(Arena *a, void *p, size_t had, size_t size);
 /* Gives an allocation of `size` bytes back where that is possible: it is large, or the last one. It is gone either way. */
 void arena_drop(Arena *a, void *p, size_t size);
+/* The first `size` of an allocation of `had` bytes of one arena, kept in another: a copy, or where it is large the
+ * allocation itself, which is then gone from the first. */
+void *arena_take(Arena *to, Arena *from, void *p, size_t had, size_t size);
 ArenaMark arena_mark(const Arena *a);
 void arena_rewind(Arena *a, ArenaMark m);
 void arena_free(Arena *a); /* gives everything back; the arena is empty and usable again */
@@ -136,6 +139,14 @@ void *vec_grow(Arena *a, void *v, uint32_t n, uint32_t *cap, size_t size);
 		if ((vec)->n == (vec)->cap)                                                                \
 			(vec)->v = vec_grow((a), (vec)->v, (vec)->n, &(vec)->cap, sizeof *(vec)->v);           \
 		(vec)->v[(vec)->n++] = (item);                                                             \
+	} while (0)
+
+/* Moves what a vector of one arena holds into another, without room to spare. */
+#define VEC_TAKE(to, from, vec)                                                                    \
+	do {                                                                                           \
+		(vec)->v = arena_take((to), (from), (vec)->v, (size_t)(vec)->cap * sizeof *(vec)->v,       \
+		                      (size_t)(vec)->n * sizeof *(vec)->v);                                \
+		(vec)->cap = (vec)->n;                                                                     \
 	} while (0)
 
 /* A growing byte buffer in an arena. */

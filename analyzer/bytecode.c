@@ -216,7 +216,8 @@ void code_set_python(Code *c, PyVersion lo, PyVersion hi)
 
 typedef struct VarTable {
 	Code *c;
-	Names *names;
+	Names *names, *texts;
+	Arena *scratch;
 	VEC(CodeVar) v;
 	Map by_index; /* index * 2 + deref + 1 -> position + 1 */
 } VarTable;
@@ -226,8 +227,8 @@ static uint32_t var_at(VarTable *t, uint32_t index, bool deref, Str text)
 	uint64_t key = (uint64_t)index * 2 + deref + 1;
 	uint32_t at = map_get(&t->by_index, key);
 	if (!at) {
-		Str name = text.n ? text : str_printf(t->c->a, "#%u", index);
-		VEC_PUSH(t->c->a, &t->v,
+		Str name = text.n ? text : str_printf(t->scratch, "#%u", index);
+		VEC_PUSH(t->scratch, &t->v,
 		         ((CodeVar){.name = sym_intern(t->names, name), .index = index, .deref = deref}));
 		at = t->v.n;
 		map_put(&t->by_index, key, at);
@@ -290,13 +291,13 @@ uint32_t code_local(const Code *c, uint32_t index)
 
 /* ---- instructions ---- */
 
-static void set_name(Code *c, Names *names, Ins *i)
+static void set_name(const VarTable *t, Ins *i)
 {
 	Str s = i->row->flags & OF_NULL ? name_without_null(i->repr, &i->null) : i->repr;
 	if (i->row->act == ACT_ATTR && i->row->k) /* LOAD_METHOD always makes two values */
 		i->null = NULL_NONE;
 	if (names_something((Act)i->row->act))
-		i->name = sym_intern(names, s.n ? s : str_printf(c->a, "#%u", i->arg));
+		i->name = sym_intern(t->names, s.n ? s : str_printf(t->scratch, "#%u", i->arg));
 }
 
 static void add_instruction(Code *c, VarTable *t, const RawIns *r)
@@ -309,7 +310,7 @@ static void add_instruction(Code *c, VarTable *t, const RawIns *r)
 	                           : &unknown_row,
 	           .arg = r->arg,
 	           .has_arg = r->has_arg,
-	           .repr = str_copy(c->a, r->repr),
+	           .repr = sym_str(t->texts, sym_intern(t->texts, r->repr)),
 	           .var = INS_NONE,
 	           .var2 = INS_NONE,
 	           .target = INS_NONE,
@@ -322,7 +323,7 @@ static void add_instruction(Code *c, VarTable *t, const RawIns *r)
 		c->incomplete = true;
 		return;
 	}
-	set_name(c, t->names, i);
+	set_name(t, i);
 	bind_vars(t, i);
 	if (i->row->op == OP_COPY_FREE_VARS)
 		c->nfree = i->arg;
@@ -414,26 +415,27 @@ static void resolve_guards(Places *p, Code *c, const RawGuard *guards, uint32_t 
 			c->incomplete = true;
 }
 
-Code *code_build(Arena *a, Names *names, const RawIns *ins, uint32_t n, const RawGuard *guards,
-                 uint32_t nguards, bool labels, uint32_t *fault)
+Code *code_build(const CodeArenas *to, const RawIns *ins, uint32_t n, const RawGuard *guards, uint32_t nguards, bool labels,
+                 uint32_t *fault)
 {
-	Code *c = NEW(a, Code);
-	*c = (Code){.a = a,
+	Code *c = NEW(to->keep, Code);
+	*c = (Code){.a = to->keep,
 	            .labels = labels,
-	            .ins = NEW_N(a, Ins, n),
-	            .enter = sym_intern(names, S("__enter__")),
-	            .exit = sym_intern(names, S("__exit__"))};
+	            .ins = NEW_N(to->keep, Ins, n),
+	            .enter = sym_intern(to->names, S("__enter__")),
+	            .exit = sym_intern(to->names, S("__exit__"))};
 	*fault = INS_NONE;
 	set_versions(c, versions_of_all(ins, n, labels));
-	VarTable vars = {.c = c, .names = names, .by_index = {.a = a}};
+	VarTable vars = {.c = c, .names = to->names, .texts = to->texts, .scratch = to->scratch, .by_index = {.a = to->scratch}};
 	for (uint32_t i = 0; i < n; i++)
 		add_instruction(c, &vars, &ins[i]);
+	VEC_TAKE(to->keep, to->scratch, &vars.v);
 	c->vars = vars.v.v;
 	c->nvars = vars.v.n;
 	mark_free(c);
 	if (labels)
 		count_offsets(c);
-	Places places = {.map = {.a = a}};
+	Places places = {.map = {.a = to->scratch}};
 	map_places(&places, c, ins);
 	resolve_jumps(&places, c, ins, fault);
 	resolve_guards(&places, c, guards, nguards);

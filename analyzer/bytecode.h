@@ -165,10 +165,16 @@ typedef struct RawGuard {
 	bool lasti;
 } RawGuard;
 
-/* Resolves names, versions, variables and jumps. `labels`: jumps by label. Everything is copied into `a`. Text that
- * cannot be what it says (a jump to nowhere) makes the code incomplete; *fault is the instruction, INS_NONE when none. */
-Code *code_build(Arena *a, Names *names, const RawIns *ins, uint32_t n, const RawGuard *guards, uint32_t nguards,
-                 bool labels, uint32_t *fault);
+/* Where a Code goes: it lives in `keep`, names in `names`, what stands in parentheses in `texts`, each once. */
+typedef struct CodeArenas {
+	Arena *keep, *scratch;
+	Names *names, *texts;
+} CodeArenas;
+
+/* Resolves names, versions, variables and jumps. `labels`: jumps by label. Text that cannot be what it says (a jump to
+ * nowhere) makes the code incomplete; *fault is the instruction, INS_NONE when none. */
+Code *code_build(const CodeArenas *to, const RawIns *ins, uint32_t n, const RawGuard *guards, uint32_t nguards, bool labels,
+                 uint32_t *fault);
 /* Chooses rows anew for a version that other listings of the same process decided. */
 void code_set_python(Code *c, PyVersion lo, PyVersion hi);
 

@@ -19,15 +19,46 @@ void program_init(Program *p, Arena *a, Names *names)
 	VEC_PUSH(a, &p->graphs, NULL);
 }
 
-Graph *graph_add(Program *p, Arena *a)
+Graph *graph_begin(Program *p, Arena *keep, Arena *build)
 {
-	Graph *g = NEW(a, Graph);
-	g->a = a;
+	Graph *g = NEW(keep, Graph);
+	g->a = build;
 	g->id = (GraphId){p->graphs.n};
 	VEC_PUSH(p->a, &p->graphs, g);
-	VEC_PUSH(a, &g->nodes, ((Node){0}));
-	VEC_PUSH(a, &g->locs, ((SrcLoc){0}));
+	VEC_PUSH(build, &g->nodes, ((Node){0}));
+	VEC_PUSH(build, &g->locs, ((SrcLoc){0}));
 	return g;
+}
+
+Graph *graph_add(Program *p, Arena *a)
+{
+	return graph_begin(p, a, a);
+}
+
+static void index_children(Graph *g)
+{
+	g->child_at = (Map){.a = g->a};
+	for (uint32_t i = g->children.n; i-- > 0;)
+		if (!sym_none(g->children.v[i].attr))
+			map_put(&g->child_at, g->children.v[i].attr.i, i + 1);
+	g->nchild_at = g->children.n;
+}
+
+void graph_settle(Graph *g, Arena *keep)
+{
+	Arena *build = g->a;
+	if (build != keep) {
+		VEC_TAKE(keep, build, &g->nodes);
+		VEC_TAKE(keep, build, &g->args);
+		VEC_TAKE(keep, build, &g->locs);
+		VEC_TAKE(keep, build, &g->inputs);
+		VEC_TAKE(keep, build, &g->input_descriptors);
+		VEC_TAKE(keep, build, &g->outputs);
+		VEC_TAKE(keep, build, &g->children);
+		VEC_TAKE(keep, build, &g->unread);
+		g->a = keep;
+	}
+	index_children(g);
 }
 
 static uint32_t args_append(Graph *g, const Arg *args, uint32_t n)
@@ -54,15 +85,6 @@ NodeId graph_add_node(Graph *g, Node node, const Arg *args, uint32_t n)
 Arg graph_compound(Graph *g, ArgKind kind, Sym sym, const Arg *kids, uint32_t n)
 {
 	return (Arg){.kind = (uint8_t)kind, .u.sym = sym, .at = args_append(g, kids, n), .n = n};
-}
-
-void graph_index_children(Graph *g)
-{
-	g->child_at = (Map){.a = g->a};
-	for (uint32_t i = g->children.n; i-- > 0;)
-		if (!sym_none(g->children.v[i].attr))
-			map_put(&g->child_at, g->children.v[i].attr.i, i + 1);
-	g->nchild_at = g->children.n;
 }
 
 GraphId graph_child(const Graph *g, Sym attr)

@@ -184,6 +184,10 @@ typedef struct Program {
 void program_init(Program *p, Arena *a, Names *names);
 /* A new empty graph; its memory comes from `a`. */
 Graph *graph_add(Program *p, Arena *a);
+/* The same for a graph of which it is not known yet how long it gets: it lives in `keep`, but what it holds in `build` until
+ * graph_settle, which leaves no room to spare. By then the children have their names: graph_child is fast from there on. */
+Graph *graph_begin(Program *p, Arena *keep, Arena *build);
+void graph_settle(Graph *g, Arena *keep);
 static inline Graph *graph_get(const Program *p, GraphId id) { return id.i && id.i < p->graphs.n ? p->graphs.v[id.i] : NULL; }
 static inline const Node *graph_node(const Graph *g, NodeId id) { return &g->nodes.v[id.i]; }
 /* Appends a node whose arguments are args[0..n) (their children must be in g->args already). */
@@ -198,8 +202,6 @@ Tri graph_inputs_share(const Graph *g, uint32_t i, uint32_t j);
 /* Did some element belong to both? TRI_MAY: the dump does not tell, or it would take too long to say. */
 Tri graph_inputs_overlap(const Graph *g, uint32_t i, uint32_t j);
 GraphId graph_child(const Graph *g, Sym attr); /* 0 when there is none */
-/* Makes graph_child fast; for readers, once the children have their names. */
-void graph_index_children(Graph *g);
 Span node_span(const Graph *g, NodeId id);
 Span graph_span(const Graph *g);
 /* Calls f for every node id in an argument tree, in order; iterative. */

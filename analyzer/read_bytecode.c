@@ -321,8 +321,8 @@ static Code *read_listing(Reader *r, const Text *text, uint32_t at, uint32_t end
 	if (!ls.ins.n)
 		return NULL;
 	uint32_t fault;
-	Code *c = code_build(r->keep, r->program->names, ls.ins.v, ls.ins.n, ls.guards.v, ls.guards.n,
-	                     ls.labels, &fault);
+	CodeArenas to = {r->keep, r->scratch, r->program->names, &r->program->texts};
+	Code *c = code_build(&to, ls.ins.v, ls.ins.n, ls.guards.v, ls.guards.n, ls.labels, &fault);
 	c->file = text->file;
 	c->incomplete |= ls.damaged;
 	tell_faults(&ls, c, fault);

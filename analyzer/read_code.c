@@ -823,7 +823,7 @@ static void begin_graph(CodeReader *c, Graph *g)
 
 static Graph *new_body(CodeReader *c, Graph *parent, Sym name, Span span)
 {
-	Graph *b = graph_add(c->r->program, c->r->keep), *root = c->root;
+	Graph *b = graph_begin(c->r->program, c->r->keep, c->r->scratch), *root = c->root;
 	b->name = b->class_name = name;
 	b->stage = STAGE_BODY;
 	b->artifact = root->artifact;
@@ -970,7 +970,6 @@ static void name_children(Graph *g, Arena *scratch)
 		c->attr = g->nodes.v[at++].target;
 		map_put(&named, c->attr.i, 1);
 	}
-	graph_index_children(g);
 }
 
 void read_code(Reader *r, ArtifactId id, const Artifact *art, const Text *text)
@@ -983,7 +982,7 @@ void read_code(Reader *r, ArtifactId id, const Artifact *art, const Text *text)
 		return;
 	}
 	c.buf.a = c.orig.a = r->scratch;
-	c.root = graph_add(r->program, r->keep);
+	c.root = graph_begin(r->program, r->keep, r->scratch);
 	reader_graph_from(r, c.root, id, art);
 	Scan sc = scan_new(text->s, (uint32_t)r->cfg->limits.nesting, (uint32_t)r->cfg->limits.statement_bytes, r->scratch);
 	Stmt st;
@@ -1015,8 +1014,10 @@ void read_code(Reader *r, ArtifactId id, const Artifact *art, const Text *text)
 		}
 	}
 	end_graph(&c);
-	for (uint32_t i = c.root->id.i; i < r->program->graphs.n; i++)
+	for (uint32_t i = c.root->id.i; i < r->program->graphs.n; i++) {
 		name_children(r->program->graphs.v[i], r->scratch);
+		graph_settle(r->program->graphs.v[i], r->keep);
+	}
 	if (sym_none(c.root->name))
 		c.root->name = sym_intern(r->program->names, S("forward"));
 }

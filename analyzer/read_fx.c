@@ -19,7 +19,7 @@ FxOp fx_op(Str word)
 void fx_begin(FxReader *f, Reader *r, ArtifactId id, const Artifact *art, const Text *text)
 {
 	*f = (FxReader){.r = r, .text = text, .nodes = {.a = r->scratch}};
-	f->g = graph_add(r->program, r->keep);
+	f->g = graph_begin(r->program, r->keep, r->scratch);
 	reader_graph_from(r, f->g, id, art);
 	f->g->tabular = true;
 	uint64_t nesting = r->cfg->limits.nesting;
@@ -294,10 +294,10 @@ void fx_unread_output(FxReader *f, Str s, uint32_t at, uint32_t end, uint32_t fa
 
 void fx_end(FxReader *f)
 {
-	if (f->returned || f->full)
-		return;
-	f->g->truncated = true;
-	diag_truncated(f->r->diags, graph_span(f->g),
-	               "graph " STR_FMT " has no output: its end is not in the dump",
-	               STR_ARG(name_of(f, f->g->name)));
+	if (!f->returned && !f->full) {
+		f->g->truncated = true;
+		diag_truncated(f->r->diags, graph_span(f->g), "graph " STR_FMT " has no output: its end is not in the dump",
+		               STR_ARG(name_of(f, f->g->name)));
+	}
+	graph_settle(f->g, f->r->keep);
 }
