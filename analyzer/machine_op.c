@@ -168,8 +168,32 @@ void machine_setslice(Machine *m, const Ins *i, Value *in, uint32_t n)
 
 /* ---- containers ---- */
 
+/* Up to 3.9 there is no instruction that rotates more than four values: Dynamo makes a tuple of them, has a function of
+ * its own put them in order, and unpacks what it gives (PyCodegen.rot_n, rot_n_helper, PyTorch 2.0 to 2.15). */
+static bool is_rotation(const Code *c, uint32_t at, uint32_t n)
+{
+	static const Op ops[] = {OP_LOAD_CONST, OP_ROT_TWO, OP_CALL_FUNCTION_EX, OP_UNPACK_SEQUENCE};
+	enum { OPS = sizeof ops / sizeof *ops };
+	const Ins *i = &c->ins[at + 1];
+	if (at + OPS >= c->n || n < 2)
+		return false;
+	for (uint32_t k = 0; k < OPS; k++)
+		if (i[k].row->op != ops[k])
+			return false;
+	bool helper = str_starts(i[0].repr, S("<function <lambda> at ")) || str_starts(i[0].repr, S("<function rot_"));
+	return helper && !i[2].arg && i[3].arg == n;
+}
+
 void machine_build(Machine *m, const Ins *i, Value *in, uint32_t n)
 {
+	if (i->row->k == BUILD_TUPLE && is_rotation(m->code, m->at, n)) {
+		Value top = in[n - 1];
+		memmove(in + 1, in, (n - 1) * sizeof *in);
+		in[0] = top;
+		m->sp += n;
+		m->pc += 4;
+		return;
+	}
 	machine_push_answer(m, ASK(m, build, (BuildKind)i->row->k, in, n));
 }
 
