@@ -27,9 +27,12 @@ bool sem_opaque(Sem *s, TermId *out)
 	    f->kind == FK_SUBGRAPH)
 		sem_push(s, &all, sem_unknown(s, 0)); /* parameters, bodies and state are not seen */
 	TermId in = sem_list_op(s, "all", &all, 0);
+	/* By the table's name, for what is known of its results; operands stand in the order of the call, so the spelling
+	 * tells them apart. */
 	uint64_t member = s->member > 0 ? (uint64_t)s->member << 32 : 0;
+	uint64_t spelling = sym_eq(s->op, s->n->target) ? 0 : hash_u64(s->n->target.i) << 48;
 	for (uint32_t k = 0; k < s->numel; k++)
-		out[k] = term_op(s->t, s->n->target, &in, 1, member + k + 1);
+		out[k] = term_op(s->t, s->op, &in, 1, (spelling ^ member) + k + 1);
 	return true;
 }
 

@@ -104,6 +104,7 @@ typedef struct SimTensor {
 	Ref self;         /* its object */
 	bool needs_grad;
 	uint64_t version; /* metadata writes so far */
+	uint64_t origin;  /* equal in compared runs; 0: a copy that a cut made */
 } SimTensor;
 
 /* What is cut: every call of a graph hands out a copy of one output, or gets a copy of one input. */
@@ -187,6 +188,7 @@ typedef struct Sim {
 	Names *names;
 	Terms *terms;                    /* shared by compared runs */
 	/* this run */
+	struct SimLearned *learned;      /* shared by the runs of a program; NULL: nothing is learned */
 	uint32_t small;                  /* elements of the largest small tensor: at most SIM_SMALL */
 	Arena *a, *scratch, *inner; /* inner: rewound within one operator */
 	SimCut cut;

@@ -3,6 +3,8 @@
  * another is noted. */
 #include "sim_node.h"
 
+#include "sim_learn.h"
+
 /* A value of which only its origin is known becomes the tensor that the graph takes: in place, so that all its
  * holders see it. */
 static void become_tensor(Sim *s, Ref v, TypeId type, Str name)
@@ -12,6 +14,8 @@ static void become_tensor(Sim *s, Ref v, TypeId type, Str name)
 		return;
 	uint64_t origin = o->origin, key = step_source_key(s, name);
 	bool attribute = str_has(name, S("self"));
+	if (!attribute && !o->known) /* attributes are found by their names, whoever comes first */
+		sim_learn(s, origin, type);
 	s->attrs.a = s->a;
 	Ref t = attribute ? map_get(&s->attrs, key) : 0; /* what another graph holds */
 	if (!t)
@@ -78,6 +82,9 @@ static void bind_inputs(GraphRun *r, Ref *args)
 		if (type_get(s->t, id)->kind == TK_TENSOR) {
 			bind_unknown_sizes(s, id);
 			become_tensor(s, args[i], id, sym_str(s->names, graph_node(r->g, in)->target));
+			const SimTensor *x = sim_is_tensor(s, args[i]) ? sim_tensor_of(s, args[i]) : NULL;
+			if (x && !x->sized && !x->version)
+				sim_learn(s, x->origin, id);
 		}
 		r->v[in.i] = args[i];
 	}

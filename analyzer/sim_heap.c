@@ -2,7 +2,9 @@
  * sim_heap: the Python objects of one run. Constants, numbers and dotted names are one object each: what is
  * equal and cannot change has one Ref. */
 #include "sim.h"
+
 #include "sim_host.h"
+#include "sim_learn.h"
 
 /* Objects of one run; a listing that makes more is given up. */
 enum { HEAP_MOST = 1u << 24 };
@@ -122,6 +124,12 @@ Ref sim_list(Sim *s, HeapKind kind, const Ref *v, uint32_t n)
 
 Ref sim_unknown(Sim *s, uint64_t origin)
 {
+	TypeId learned = sim_learned(s, origin, (TypeId){0});
+	if (learned.i) {
+		Ref t = sim_new_tensor(s, learned, NULL, origin);
+		sim_obj(s, t)->origin = origin;
+		return t;
+	}
 	Ref r = sim_new(s, HK_UNKNOWN);
 	sim_obj(s, r)->origin = origin;
 	sim_obj(s, r)->term = term_fresh(s->terms, origin);

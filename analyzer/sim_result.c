@@ -2,6 +2,8 @@
  * What a node of a run gives: new tensors, views of its operands, numbers, sizes. */
 #include "sim_node.h"
 
+#include "sim_learn.h"
+
 static TypeId member_type(const GraphRun *r, int member)
 {
 	const NodeTypes *nt = r->nt;
@@ -16,14 +18,20 @@ TypeId step_tensor_type(Sim *s, TypeId t)
 	return type_get(s->t, t)->kind == TK_TENSOR ? t : type_tensor_unknown(s->t);
 }
 
+/* A name for what the node gives, equal in compared runs. */
+static uint64_t result_origin(const GraphRun *r, int member)
+{
+	return step_mix(step_mix(r->site, r->node.i), (uint64_t)(member + 2));
+}
+
 Ref step_new(GraphRun *r, int member)
 {
 	Sim *s = r->s;
-	TypeId type = step_tensor_type(s, member_type(r, member));
+	uint64_t numel = 1, origin = result_origin(r, member);
+	TypeId type = sim_learned(s, origin, step_tensor_type(s, member_type(r, member)));
 	int64_t size[SIM_DIMS], stride[SIM_DIMS];
 	bool strided;
 	uint32_t ndim = 0;
-	uint64_t numel = 1, origin = step_mix(step_mix(r->site, r->node.i), (uint64_t)(member + 2));
 	bool sized = sim_sizes(s, type, size, stride, &strided, &ndim);
 	for (uint32_t d = 0; sized && d < ndim; d++)
 		numel = numel > s->small || (uint64_t)size[d] > s->small ? (size[d] ? (uint64_t)s->small + 1 : 0) : numel * (uint64_t)size[d];
@@ -136,10 +144,9 @@ static bool row_major(const SimTensor *t)
 	return true;
 }
 
-Ref step_view(GraphRun *r, Ref base, int member)
+static Ref view_of_type(GraphRun *r, Ref base, int member, TypeId type)
 {
 	Sim *s = r->s;
-	TypeId type = step_tensor_type(s, member_type(r, member));
 	int64_t size[SIM_DIMS], stride[SIM_DIMS];
 	bool strided;
 	uint32_t ndim = 0;
@@ -174,6 +181,15 @@ Ref step_view(GraphRun *r, Ref base, int member)
 	keeps_start &= sized && (strided || row_major(sim_tensor_of(s, base)));
 	uint64_t way = keeps_start ? 0 : step_mix(step_mix(hash_bytes(9, t.p, t.n), step_literals(r)), (uint64_t)(member + 1)) | 1;
 	return sim_view(s, base, type, NULL, way);
+}
+
+Ref step_view(GraphRun *r, Ref base, int member)
+{
+	uint64_t origin = result_origin(r, member);
+	TypeId type = sim_learned(r->s, origin, step_tensor_type(r->s, member_type(r, member)));
+	Ref v = view_of_type(r, base, member, type);
+	sim_tensor_of(r->s, v)->origin = origin;
+	return v;
 }
 
 Ref step_result(GraphRun *r, const NodeFrom *from, int member)

@@ -3,6 +3,8 @@
  * written since. */
 #include "sim.h"
 
+#include "sim_learn.h"
+
 static bool symbol_value(void *ctx, Str name, int64_t *out)
 {
 	Sim *s = ctx;
@@ -130,9 +132,9 @@ static void shape_tensor(Sim *s, SimTensor *t, TypeId id)
 
 Ref sim_new_tensor(Sim *s, TypeId type, const TermId *terms, uint64_t origin)
 {
-	SimTensor t = {0};
+	SimTensor t = {.origin = origin};
 	SimStore st = {.origin = origin};
-	shape_tensor(s, &t, type);
+	shape_tensor(s, &t, sim_learned(s, origin, type));
 	uint32_t n = t.sized ? numel_of(s, t.size, t.ndim) : UINT32_MAX;
 	uint64_t span = t.sized ? span_of(t.size, t.stride, t.ndim) : UINT64_MAX;
 	if (n != UINT32_MAX && span <= 4 * (uint64_t)s->small) {
@@ -231,6 +233,7 @@ Ref sim_clone(Sim *s, Ref r)
 		memcpy(st.parts.v, old.parts.v, old.parts.n * sizeof *st.parts.v);
 	st.parts.cap = old.parts.n + 1;
 	t.store = store_new(s, st);
+	t.origin = 0;
 	Ref c = tensor_new(s, t);
 	return c;
 }

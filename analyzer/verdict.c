@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "verdict.h"
 
+#include "sim_learn.h"
 #include "sim_run.h"
 
 enum {
@@ -35,6 +36,7 @@ typedef struct Judge {
 	const VerdictCtx *c;
 	Sim base;
 	Entries entries;
+	SimLearned learned;
 	Path paths[MAX_PATHS];
 	uint32_t npaths;
 	bool bounded;     /* more paths than are followed */
@@ -340,20 +342,42 @@ static uint64_t steps_of_process(const Program *p, FileId unit, Sym process)
 	return STEPS + STEPS_EACH * size;
 }
 
+/* Follows them again as long as values turn out to be tensors of types that earlier code did not know. */
+static void learn_paths(Judge *j)
+{
+	enum { ROUNDS = 3 };
+	j->learned.closed = false;
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		j->learned.news = false;
+		j->learned.closed = round == ROUNDS - 1;
+		j->npaths = 0;
+		j->bounded = j->hidden = false;
+		j->why = (Str){0};
+		find_paths(j);
+		if (!j->learned.news)
+			break;
+	}
+	j->learned.closed = true;
+}
+
 /* The paths of the program. One with so many elements that there would be too many terms is followed again with less
  * detail: what is only known in parts is better than what is not known. */
 static void follow(Judge *j)
 {
 	static const uint32_t small[] = {SIM_SMALL, SIM_SMALL / 16, SIM_SMALL / 256};
 	const Judge fresh = *j;
+	j->learned.types.a = j->c->runs;
 	for (uint32_t i = 0; j->entries.v.n && i < sizeof small / sizeof *small; i++) {
 		uint64_t left = j->steps_left;
+		SimLearned learned = j->learned;
 		*j = fresh;
 		j->steps_left = left;
+		j->learned = learned;
+		j->base.learned = &j->learned;
 		j->base.small = small[i];
 		arena_free(j->c->terms);
 		j->base.terms = terms_new(j->c->terms, j->c->names, MAX_TERMS);
-		find_paths(j);
+		learn_paths(j);
 		if (!terms_limit_hit(j->base.terms))
 			return;
 	}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim_learn.h"
+
+enum { LEARNED_TWO = UINT32_MAX, LEARNED_MOST = 4096 };
+
+/* The type with numbers for its sizes; none where one is not known, or was only taken for another. */
+static TypeId concrete(Sim *s, TypeId id)
+{
+	int64_t size[SIM_DIMS], stride[SIM_DIMS];
+	Type t = *type_get(s->t, id);
+	ExprId sizes[SIM_DIMS], strides[SIM_DIMS];
+	bool strided, before = s->assumes;
+	s->assumes = false;
+	bool known = sim_sizes(s, id, size, stride, &strided, &t.ndim) && !s->assumes;
+	s->assumes = before;
+	if (!known)
+		return (TypeId){0};
+	for (uint32_t d = 0; d < t.ndim; d++) {
+		sizes[d] = expr_int(s->t, size[d]);
+		strides[d] = expr_int(s->t, stride[d]);
+	}
+	t.size = sizes;
+	t.stride = strides;
+	t.has_stride = strided;
+	return type_intern(s->t, &t);
+}
+
+void sim_learn(Sim *s, uint64_t origin, TypeId type)
+{
+	SimLearned *l = s->learned;
+	if (!l || l->closed || !origin || l->types.n >= LEARNED_MOST)
+		return;
+	TypeId id = concrete(s, type);
+	uint32_t was = id.i ? map_get(&l->types, origin) : 0;
+	if (!id.i || was == id.i + 1 || was == LEARNED_TWO)
+		return;
+	map_put(&l->types, origin, was ? LEARNED_TWO : id.i + 1);
+	l->news = true;
+}
+
+TypeId sim_learned(const Sim *s, uint64_t origin, TypeId type)
+{
+	const Type *t = type.i ? type_get(s->t, type) : NULL;
+	uint32_t known = s->learned && !(t && t->has_shape) ? map_get(&s->learned->types, origin) : 0;
+	return known && known != LEARNED_TWO ? (TypeId){known - 1} : type;
+}
