@@ -5,6 +5,7 @@
 #include "compare_meta.h"
 #include "link.h"
 #include "observe.h"
+#include "quoted.h"
 #include "read.h"
 
 void tables_init(Tables *t)
@@ -229,10 +230,11 @@ static void judge(Run *r)
 		r->verdicts = NEW_N(&r->a, GraphVerdicts, r->program.graphs.n);
 		return;
 	}
+	Quoted quoted = quoted_collect(&r->program, &r->artifacts, &r->sources, &r->a, &r->scratch);
 	VerdictCtx c = {.p = &r->program, .t = r->types, .f = r->tables->facts, .shapes = r->tables->shapes,
 	                .sem = r->tables->sem, .types = (const NodeTypes *const *)r->node_types, .summaries = (const Summary *const *)r->summaries,
 	                .names = &r->tables->names, .keep = &r->a, .a = &r->sim[0], .scratch = &r->sim[1], .inner = &r->sim[2],
-	                .terms = &r->sim[3], .runs = &r->sim[4], .frames = r->frames, .dump = r->dump & DUMP_VERDICT ? &r->dump_out : NULL};
+	                .terms = &r->sim[3], .runs = &r->sim[4], .frames = r->frames, .quoted = &quoted, .dump = r->dump & DUMP_VERDICT ? &r->dump_out : NULL};
 	crash_note("verdict", NULL, 0);
 	r->verdicts = verdict_program(&c);
 }

@@ -183,6 +183,7 @@ typedef struct Sim {
 	Facts *f;
 	const Shapes *shapes;
 	const SemTable *sem;
+	const struct Quoted *quoted;     /* quoted.h; may be NULL */
 	const NodeTypes *const *types;   /* by GraphId */
 	const Summary *const *summaries; /* by GraphId */
 	Names *names;

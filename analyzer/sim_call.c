@@ -640,5 +640,7 @@ Ref host_call(Sim *s, Machine *m, const MachineCall *c)
 	out.args = args.v.v ? args.v.v : NEW_N(s->scratch, Ref, 1);
 	out.n = args.v.n;
 	host_charge(s, out.n);
+	if (out.names_hidden)
+		host_keywords(&out);
 	return all ? dispatch(&out) : dispatch_part(&out);
 }

@@ -121,6 +121,8 @@ Ref host_as_number(Sim *s, Ref r);                /* a tensor's item, a number i
 Ref host_call(Sim *s, Machine *m, const MachineCall *c);
 Ref host_call_plain(Sim *s, Machine *m, Ref fn, const Ref *args, uint32_t n); /* may give VALUE_LATER */
 bool host_has_frame(Sim *s, Sym name);
+/* Gives the last arguments of a call their names, where the dump quotes its line. */
+bool host_keywords(HostCall *c);
 Ref host_tensor_method(HostCall *c, Ref self, Str method);
 Ref host_operator(HostCall *c, Callee callee, Str target); /* the call as an operator on its arguments */
 bool host_is_context(Str dotted);

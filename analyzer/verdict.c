@@ -389,7 +389,7 @@ static void judge_process(const VerdictCtx *c, FileId unit, Sym process, GraphVe
 	Judge *j = NEW(c->runs, Judge);
 	j->c = c;
 	j->entries = entries_of(p, unit, process, c->runs);
-	j->base = (Sim){.p = p, .t = c->t, .f = c->f, .shapes = c->shapes, .sem = c->sem, .types = c->types, .summaries = c->summaries,
+	j->base = (Sim){.p = p, .t = c->t, .f = c->f, .shapes = c->shapes, .sem = c->sem, .quoted = c->quoted, .types = c->types, .summaries = c->summaries,
 	                .names = c->names, .a = c->a, .scratch = c->scratch, .inner = c->inner};
 	j->steps_left = steps_of_process(p, unit, process);
 	follow(j);

@@ -52,6 +52,7 @@ typedef struct VerdictCtx {
 	const Shapes *shapes;
 	const SemTable *sem;
 	const struct ProgramFrames *frames; /* frame_graph.h */
+	const struct Quoted *quoted;        /* quoted.h: lines of the user's program; may be NULL */
 	const NodeTypes *const *types;
 	const Summary *const *summaries;
 	Names *names;
