@@ -455,7 +455,7 @@ static bool has_prefix(Str name, Str prefix)
 Ref host_operator(HostCall *c, Callee callee, Str target)
 {
 	Sim *s = c->s;
-	if (c->names_hidden)
+	if (c->names_hidden && !host_operator_keywords(c, callee, target))
 		return call_hidden(c, 0);
 	for (uint32_t i = 0; i < c->n; i++)
 		if (host_kind(s, c->args[i]) == HK_ITER) { /* torch.stack(list(...)) and the like take what is left of it */

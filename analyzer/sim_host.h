@@ -123,6 +123,8 @@ Ref host_call_plain(Sim *s, Machine *m, Ref fn, const Ref *args, uint32_t n); /*
 bool host_has_frame(Sim *s, Sym name);
 /* Gives the last arguments of a call their names, where the dump quotes its line. */
 bool host_keywords(HostCall *c);
+/* The same for an operator (self first): by the kinds of its values, where they fit its parameters in one way. */
+bool host_operator_keywords(HostCall *c, Callee callee, Str target);
 Ref host_tensor_method(HostCall *c, Ref self, Str method);
 Ref host_operator(HostCall *c, Callee callee, Str target); /* the call as an operator on its arguments */
 bool host_is_context(Str dotted);
