@@ -1,67 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One node of a graph in a run: calls, bodies, attributes, hidden code. */
+ * One node of a graph in a run: calls, attributes, hidden code. */
 #include "sim_node.h"
-
-enum { MAX_BODY_DEPTH = 16 };
-
-static GraphId body_of(const GraphRun *r, const Arg *a)
-{
-	if (a->kind != AR_NODE)
-		return (GraphId){0};
-	const Node *n = graph_node(r->g, a->u.node);
-	return n->kind == NK_GET_ATTR ? graph_child(r->g, n->target) : (GraphId){0};
-}
-
-/* Bodies of higher-order operators and submodules: the first body runs; where one of two runs, their results are joined
- * only if that is sure. */
-static bool body_call(GraphRun *r, Ref *out)
-{
-	Sim *s = r->s;
-	const Node *n = graph_node(r->g, r->node);
-	GraphId body = n->callee == CALLEE_MODULE ? graph_child(r->g, n->target) : (GraphId){0};
-	uint32_t after = 0, bodies = body.i != 0, count = 0;
-	for (uint32_t i = 0; n->callee == CALLEE_FUNCTION && i < n->nargs; i++) {
-		GraphId b = body_of(r, &node_args(r->g, n)[i]);
-		if (!b.i)
-			continue;
-		body = bodies++ ? body : b;
-		after = i + 1;
-	}
-	if (!body.i || r->depth >= MAX_BODY_DEPTH)
-		return false;
-	Ref *args = NEW_N(s->scratch, Ref, 4096);
-	for (uint32_t i = after; i < n->nargs && count < 4000; i++) {
-		const Arg *a = &node_args(r->g, n)[i];
-		if (!sym_none(a->key) || a->kind == AR_STR)
-			continue;
-		if (a->kind == AR_TUPLE || a->kind == AR_LIST)
-			for (uint32_t j = 0; j < a->n && count < 4000; j++)
-				args[count++] = step_arg(r, &arg_kids(r->g, a)[j]);
-		else
-			args[count++] = step_arg(r, a);
-	}
-	const Graph *g = graph_get(r->p, body);
-	if (!s->summaries[body.i] || !s->types[body.i])
-		return false;
-	Str t = step_target(r, n);
-	if (bodies > 1 && !str_has(t, S("autograd_function_apply")))
-		sim_unsure(s, S("a body of which the dump does not tell whether it runs"));
-	if (g->inputs.n == count + 1) { /* ctx of an autograd function */
-		memmove(args + 1, args, count * sizeof *args);
-		args[0] = sim_none(s);
-		count++;
-	}
-	if (g->inputs.n != count) {
-		sim_unsure(s, S("a graph of which lines are missing, or a body with other operands"));
-		return false;
-	}
-	Ref res = step_graph(s, r->p, g, s->types[body.i], s->summaries[body.i], args, count, step_mix(r->site, r->node.i), false, r->depth + 1);
-	const HeapObj o = *sim_obj(s, res);
-	TypeId type = n->type;
-	bool single = type.i && type_get(s->t, type)->kind == TK_TENSOR;
-	*out = single && o.kind == HK_TUPLE && o.items.n ? o.items.v[0] : res;
-	return true;
-}
 
 static Ref element(GraphRun *r, Ref list, const Arg *index)
 {
@@ -143,7 +82,7 @@ static void call_node(GraphRun *r)
 		return;
 	}
 	step_touch_args(r);
-	if (body_call(r, &r->v[r->node.i]) || step_sizes(r, &r->v[r->node.i]))
+	if (step_body(r, &r->v[r->node.i]) || step_sizes(r, &r->v[r->node.i]))
 		return;
 	if (has_unknown_effect(r, w, nw)) {
 		hidden_node(r);

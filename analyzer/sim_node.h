@@ -83,6 +83,10 @@ const NodeWrite *step_writes(GraphRun *r, uint32_t *n);
 void step_plan(GraphRun *r, NodeId through, uint32_t k, PlannedWrite *w);
 void step_apply(GraphRun *r, const PlannedWrite *w);
 
+/* ---- bodies (sim_body.c) ---- */
+/* Runs the bodies that a higher-order operator or a submodule names. False: the node has none, or they cannot be run. */
+bool step_body(GraphRun *r, Ref *out);
+
 /* ---- nodes (sim_node.c) ---- */
 void step_node(GraphRun *r);
 /* What Dynamo makes of a source for the name of an attribute or of an input, without its marks: L__self___bufs_0,
