@@ -121,11 +121,17 @@ $(B)/tests/%: tests/unit/%.c $(LIB) | deps
 	@mkdir -p $(@D)
 	$(call say,CC  )$(COMPILE) $(WARN) -o $@ $< $(LDFLAGS) $(LIB) $(CMOCKA) $(LIBS)
 
+# Validators and what drives a browser, for the optional tests.
+NPM_TESTS := tests/node_modules/.package-lock.json
+$(NPM_TESTS): tests/package.json tests/package-lock.json | deps
+	cd tests && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
 TESTS = $(wildcard tests/*.t) $(UNIT) $(if $(FULL),$(UNIT:$(B)/%=build/san/%))
 TEST_ENV = GRAPHLINT=$(BIN) FUZZ_SECONDS=$(FUZZ_SECONDS)
 
 # The runner's summary is the last thing that is printed.
-check: deps unit $(if $(MAIN),$(BIN)) $(if $(FULL),full)
+check: deps unit $(if $(MAIN),$(BIN)) $(if $(FULL),full $(NPM_TESTS))
 	@$(TEST_ENV) prove $(PROVEFLAGS) $(TESTS)
 full:
 	+@$(MAKE) --no-print-directory SAN=1 unit $(if $(MAIN),all)
@@ -157,7 +163,7 @@ lint: $(NPM_STAMP)
 install: $(BIN)
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(DOCDIR)
 	install -m 755 $(BIN) $(DESTDIR)$(BINDIR)/graphlint
-	install -m 644 $(wildcard README.md) LICENSE $(DESTDIR)$(DOCDIR)
+	install -m 644 $(wildcard README.md) LICENSE $(wildcard schema/*.json) $(DESTDIR)$(DOCDIR)
 uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/graphlint
 	rm -rf $(DESTDIR)$(DOCDIR)

@@ -58,6 +58,8 @@ typedef struct Finding {
 	UserSource source;
 	Str group;        /* operator or other key that, with rule and source line, groups repeats for people */
 	bool quiet_by_contract; /* would be a warning or error under `fresh`: counted in the summary line */
+	Str fingerprint;  /* of the graph's structure: the same after a recapture; empty: none */
+	Str suppressed;   /* "inline", "config" or "baseline"; empty: it counts */
 	VEC(Var) vars;
 	VEC(Step) steps;
 	/* filled by rules_render: */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The command line. Only this file prints and exits. */
 #include <errno.h>
+#include <limits.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "embedded.h"
 #include "facts.h"
 #include "options.h"
+#include "output.h"
 #include "report.h"
 #include "report_common.h"
 #include "run.h"
@@ -164,6 +166,46 @@ static int confirm(const Run *r, const Options *o, int status, Buf *out)
 	return STATUS_USAGE;
 }
 
+static ReportOptions report_options(const Options *o, Arena *a)
+{
+	char folder[PATH_MAX];
+	ReportOptions ro = {
+		.color = terminal_color(o->color),
+		.hyperlinks = terminal_hyperlinks(o->color),
+		.unicode = terminal_unicode(),
+		.width = terminal_width(),
+		.quiet = o->quiet,
+		.at_source = o->at_source,
+		.show_given = o->show_given,
+		.source_root = o->source_root,
+		.host = terminal_host(a),
+	};
+	if (getcwd(folder, sizeof folder))
+		ro.folder = str_copy(a, str_from_c(folder));
+	return ro;
+}
+
+/* Files of --output. All are tried. */
+static bool write_files(const Run *r, const Options *o, ReportOptions ro, Arena *a)
+{
+	bool ok = true;
+	ro.color = ro.hyperlinks = false;
+	ro.width = 0;
+	for (uint32_t i = 0; i < o->outputs.n; i++) {
+		const OutputFile *f = &o->outputs.v[i];
+		ArenaMark mark = arena_mark(a);
+		Buf text = {.a = a};
+		Str why;
+		f->writer->write(r, &ro, &text);
+		if (!output_write(f->path, buf_str(&text), a, &why)) {
+			say(STR_FMT ": " STR_FMT, STR_ARG(f->path), STR_ARG(why));
+			ok = false;
+		}
+		arena_rewind(a, mark);
+	}
+	return ok;
+}
+
 static int finish(const Run *r, const Options *o, Arena *a)
 {
 	if (r->out_of_memory) {
@@ -171,12 +213,7 @@ static int finish(const Run *r, const Options *o, Arena *a)
 			"nothing is said", (unsigned long long)o->cfg.limits.memory_bytes);
 		return STATUS_FAILURE;
 	}
-	ReportOptions ro = {
-		.color = terminal_color(o->color),
-		.unicode = terminal_unicode(),
-		.width = terminal_width(),
-		.quiet = o->quiet,
-	};
+	ReportOptions ro = report_options(o, a);
 	Buf out = {.a = a};
 	int status = run_status(r);
 	if (o->dump)
@@ -185,6 +222,8 @@ static int finish(const Run *r, const Options *o, Arena *a)
 		status = confirm(r, o, status, &out);
 	else
 		o->writer->write(r, &ro, &out);
+	if (!write_files(r, o, ro, a))
+		status = STATUS_FAILURE;
 	status = put(buf_str(&out), status);
 	say_incomplete(r);
 	return status;

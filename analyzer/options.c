@@ -11,6 +11,7 @@ typedef struct Parse {
 	Arena *a;
 	Buf *why;
 	Str format; /* of --format; it is looked up when the command is known */
+	VEC(Str) outputs; /* of --output, likewise */
 } Parse;
 
 typedef struct Option Option;
@@ -49,6 +50,31 @@ static bool set_format(Parse *p, const Option *opt, Str value)
 {
 	(void)opt;
 	p->format = value;
+	return true;
+}
+
+static bool set_output(Parse *p, const Option *opt, Str value)
+{
+	uint32_t colon = str_find_char(value, ':', 0);
+	if (!colon || colon + 1 >= value.n)
+		return fault(p, opt, value, NULL, "a format and a file are needed, as sarif:out.sarif, not");
+	VEC_PUSH(p->a, &p->outputs, value);
+	return true;
+}
+
+static bool set_primary(Parse *p, const Option *opt, Str value)
+{
+	Nearest near = nearest_to(value);
+	nearest_try(&near, S("dump"));
+	nearest_try(&near, S("source"));
+	p->o->at_source = str_eq(value, S("source"));
+	return p->o->at_source || str_eq(value, S("dump")) || fault(p, opt, value, &near, "it is dump or source, not");
+}
+
+static bool set_source_root(Parse *p, const Option *opt, Str value)
+{
+	(void)opt;
+	p->o->source_root = value;
 	return true;
 }
 
@@ -109,6 +135,7 @@ static bool set_fail_on(Parse *p, const Option *opt, Str value)
 
 static bool set_show(Parse *p, const Option *opt, Str value)
 {
+	p->o->show_given = true;
 	return set_level(p, opt, value, false, &p->o->cfg.show);
 }
 
@@ -229,8 +256,14 @@ static bool set_limit(Parse *p, const Option *opt, Str value)
 
 static const Option options[] = {
 	{"format", 'f', "FORMAT", "Output", set_format, 0, NULL},
+	{"output", 'o', "FORMAT:FILE", NULL, set_output, 0,
+		"write this report to a file too; may be given again"},
 	{"show", 0, "LEVEL", NULL, set_show, 0,
-		"lowest level that text shows: note, warning (default), error"},
+		"lowest level that people are shown: note, warning (default), error"},
+	{"sarif-primary", 0, "PLACE", NULL, set_primary, 0,
+		"where sarif, github and gitlab put a finding: dump (default), or source: your line that the dump names"},
+	{"source-root", 0, "DIR", NULL, set_source_root, 0,
+		"folder of your program when it was captured, taken off the names of its files there"},
 	{"color", 0, "WHEN", NULL, set_color, 0,
 		"auto (default), always, never; NO_COLOR and FORCE_COLOR are heeded"},
 	{"quiet", 'q', NULL, NULL, set_flag, offsetof(Options, quiet), "no summary"},
@@ -400,31 +433,42 @@ static bool parse_words(Parse *p, int argc, char **argv, const struct option *lo
 	return true;
 }
 
-/* The format by its name, among those of the command. */
-static bool choose_format(Parse *p)
+/* The format by its name, among those of the command; NULL, and a sentence in p->why. */
+static const Writer *find_format(Parse *p, const char *option, Str name)
 {
 	const Writer *writers = commands[p->o->command].writers;
-	p->o->writer = writers;
-	if (!p->format.n)
-		return true;
-	Nearest near = nearest_to(p->format);
+	Nearest near = nearest_to(name);
 	for (const Writer *w = writers; w && w->name; w++) {
 		nearest_try(&near, str_from_c(w->name));
-		if (str_eq(p->format, str_from_c(w->name))) {
-			p->o->writer = w;
-			return true;
-		}
+		if (str_eq(name, str_from_c(w->name)))
+			return w;
 	}
 	Str command = commands[p->o->command].name;
 	if (writers)
-		buf_printf(p->why, "--format: unknown format '" STR_FMT "'", STR_ARG(p->format));
+		buf_printf(p->why, "--%s: unknown format '" STR_FMT "'", option, STR_ARG(name));
 	else
-		buf_printf(p->why, "--format: " STR_FMT " has one form only", STR_ARG(command));
+		buf_printf(p->why, "--%s: " STR_FMT " has one form only", option, STR_ARG(command));
 	if (writers && p->o->command != CMD_CHECK)
 		buf_printf(p->why, " of " STR_FMT, STR_ARG(command));
 	if (writers)
 		nearest_say(&near, p->why);
-	return false;
+	return NULL;
+}
+
+static bool choose_formats(Parse *p)
+{
+	p->o->writer = p->format.n ? find_format(p, "format", p->format) : commands[p->o->command].writers;
+	if (p->format.n && !p->o->writer)
+		return false;
+	for (uint32_t i = 0; i < p->outputs.n; i++) {
+		Str value = p->outputs.v[i];
+		uint32_t colon = str_find_char(value, ':', 0);
+		const Writer *w = find_format(p, "output", str_sub(value, 0, colon));
+		if (!w)
+			return false;
+		VEC_PUSH(p->a, &p->o->outputs, ((OutputFile){w, str_sub(value, colon + 1, value.n)}));
+	}
+	return true;
 }
 
 /* Only check ends with 1. Suspects are those of a compiler that keeps the writes and returns new outputs. */
@@ -476,7 +520,7 @@ bool options_parse(Options *o, Arena *a, int argc, char **argv, Buf *why)
 		return false;
 	if (o->help || o->version)
 		return true;
-	if (!choose_format(&p))
+	if (!choose_formats(&p))
 		return false;
 	settle_command(o);
 	check_paths(o, why);

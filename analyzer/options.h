@@ -11,11 +11,20 @@
 /* What the first word asks for. */
 typedef enum Command { CMD_CHECK, CMD_GRAPH, CMD_SUSPECTS, CMD_CONFIRM, CMD_CAPTURE, CMD_RULES, CMD_EXPLAIN, CMD_N } Command;
 
+/* A report besides the one on standard output. */
+typedef struct OutputFile {
+	const Writer *writer;
+	Str path;
+} OutputFile;
+
 typedef struct Options {
 	Config cfg;
 	Command command;
 	Str target;           /* CMD_CONFIRM: GRAPH:out0 or GRAPH:in2; CMD_EXPLAIN: a rule */
-	const Writer *writer;
+	const Writer *writer; /* of standard output */
+	VEC(OutputFile) outputs;
+	bool at_source, show_given;
+	Str source_root;
 	unsigned dump;        /* DumpPass bits; not 0: the passes are printed in place of the report */
 	ColorWhen color;
 	bool quiet, help, version;

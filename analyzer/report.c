@@ -8,6 +8,12 @@ const Writer report_writers[] = {
 	{"concise", "a line for each: file:line:column: severity: message [rule]",
 		report_write_concise, true},
 	{"json", "all findings, graphs and frames for programs", report_write_json, false},
+	{"ndjson", "the same, an object a line", report_write_ndjson, false},
+	{"sarif", "SARIF 2.1.0, for code scanning and viewers", report_write_sarif, true},
+	{"github", "annotations of GitHub Actions", report_write_github, true},
+	{"gitlab", "GitLab's code quality report", report_write_gitlab, true},
+	{"junit", "JUnit's XML", report_write_junit, true},
+	{"markdown", "for the summary of a job or a comment", report_write_markdown, true},
 	{NULL, NULL, NULL, false},
 };
 

@@ -12,6 +12,12 @@ typedef struct ReportOptions {
 	                                  * a dump are cut at 160 */
 	bool quiet;                      /* findings only, no summary */
 	Str rule;                        /* explain: id or name of a rule that there is */
+	bool at_source;                  /* sarif, github, gitlab: a finding is at the line of the user's program
+	                                  * where the dump names one, not at the dump's */
+	bool show_given;                 /* --show is heeded by formats for programs too */
+	Str folder;                      /* working directory: paths below it are shown relative to it */
+	Str source_root;                 /* where the program stood when it was captured; taken off the names of its files */
+	Str host;                        /* for links of a terminal */
 } ReportOptions;
 
 typedef struct Writer {
@@ -20,7 +26,7 @@ typedef struct Writer {
 	bool findings_only; /* says nothing of the program around the graphs unless a finding does */
 } Writer;
 
-extern const Writer report_writers[]; /* ends with a NULL name; text, concise, json */
+extern const Writer report_writers[]; /* ends with a NULL name; the first is the default */
 const Writer *report_find(Str name);
 extern const Writer graph_writers[];    /* of the command graph: text, dot */
 extern const Writer suspects_writers[]; /* of the command suspects: text, json */
@@ -29,7 +35,14 @@ extern const Writer explain_writers[];  /* of the command explain: text, json; t
 
 void report_write_text(const Run *r, const ReportOptions *o, Buf *out);
 void report_write_concise(const Run *r, const ReportOptions *o, Buf *out);
-void report_write_json(const Run *r, const ReportOptions *o, Buf *out); /* always UTF-8 */
+/* These are always UTF-8: */
+void report_write_json(const Run *r, const ReportOptions *o, Buf *out);
+void report_write_ndjson(const Run *r, const ReportOptions *o, Buf *out);
+void report_write_sarif(const Run *r, const ReportOptions *o, Buf *out);
+void report_write_github(const Run *r, const ReportOptions *o, Buf *out);
+void report_write_gitlab(const Run *r, const ReportOptions *o, Buf *out);
+void report_write_junit(const Run *r, const ReportOptions *o, Buf *out);
+void report_write_markdown(const Run *r, const ReportOptions *o, Buf *out);
 
 void report_graph_text(const Run *r, const ReportOptions *o, Buf *out);
 void report_graph_dot(const Run *r, const ReportOptions *o, Buf *out);

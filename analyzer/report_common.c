@@ -106,7 +106,8 @@ static uint32_t put_escape(Buf *out, uint32_t c, unsigned char byte)
 uint32_t report_put(Buf *out, Str s, uint32_t at, uint32_t *n, bool unicode)
 {
 	uint32_t c = utf8_decode(s, at, n);
-	if (utf8_hidden(c) || (c >= 0x80 && !unicode))
+	bool command = c == '#' && at && s.p[at - 1] == '#' && at + 1 < s.n && s.p[at + 1] == '[';
+	if (utf8_hidden(c) || (c >= 0x80 && !unicode) || command)
 		return put_escape(out, c, (unsigned char)s.p[at]);
 	if (out)
 		buf_add(out, str_sub(s, at, at + *n));

@@ -35,7 +35,8 @@ LineCol place_of(Places *p, FileId file, uint32_t offset);
 Str place_path(const Places *p, FileId file);
 
 /* How one code point is shown: itself, or an escape of ASCII. Unless `unicode`, all that is not ASCII
- * is escaped. Returns the columns that it takes. `out` may be NULL. A tab is escaped too. */
+ * is escaped. Returns the columns that it takes. `out` may be NULL. A tab is escaped too, and the second # of `##[`, which
+ * CI runners take for a command wherever it stands in a line. */
 uint32_t report_put(Buf *out, Str s, uint32_t at, uint32_t *n, bool unicode);
 /* Untrusted text for a terminal. */
 void report_text(Buf *out, Str s, bool unicode);

@@ -28,7 +28,7 @@ static Str text_at(const Run *r, Span at)
 
 static void add_key(Buf *key, const Run *r, const Finding *f)
 {
-	const Str parts[] = {f->rule, f->variant, f->group, f->source.file};
+	const Str parts[] = {f->rule, f->variant, f->group, f->source.file, f->suppressed};
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
 		buf_add(key, parts[i]);
 		buf_char(key, '\0');
@@ -65,4 +65,16 @@ Groups groups_make(const Run *r, Arena *a)
 		g.count[g.first[i]]++;
 	}
 	return g;
+}
+
+FindingList groups_shown(const Run *r, const Groups *g, Arena *a)
+{
+	FindingList list = {NEW_N(a, uint32_t, r->diags.v.n + 1), 0};
+	for (Severity s = SEV_ERROR; s > SEV_NONE && s >= r->cfg->show; s--)
+		for (uint32_t i = 0; i < r->diags.v.n; i++) {
+			const Finding *f = &r->diags.v.v[i];
+			if (g->first[i] == i && f->severity == s && !f->suppressed.n)
+				list.v[list.n++] = i;
+		}
+	return list;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The JSON that programs read. One finding, graph or frame a line: easy to compare and search. */
+ * The JSON that programs read. One finding, graph or frame a line: easy to compare and search. As NDJSON each of them is a
+ * document of its own, with its type in front. */
 #include "report.h"
 
 #include <stdio.h>
@@ -15,6 +16,7 @@ typedef struct Out {
 	Json j;
 	Places places;
 	Arena scratch;
+	bool lines; /* every object is a document of its own */
 } Out;
 
 static Str name_of(const Out *o, Sym s)
@@ -59,16 +61,22 @@ static void member_index(Out *o, Str key, int32_t value)
 }
 
 /* An object on a line of its own. */
-static void begin_line(Out *o)
+static void begin_line(Out *o, const char *kind)
 {
 	json_object(&o->j);
 	o->j.pretty = false;
+	if (o->lines)
+		member_str(o, S("type"), str_from_c(kind));
 }
 
 static void end_line(Out *o)
 {
 	json_end(&o->j);
-	o->j.pretty = true;
+	o->j.pretty = !o->lines;
+	if (o->lines) {
+		buf_char(o->j.out, '\n');
+		o->j = json_new(o->j.out, false);
+	}
 }
 
 static void add_file_line(Out *o, FileId file, uint32_t at)
@@ -145,7 +153,7 @@ static Str certainty_name(Tri t)
 
 static void add_finding(Out *o, const Finding *f)
 {
-	begin_line(o);
+	begin_line(o, "finding");
 	member_str(o, S("rule"), f->rule);
 	member_str(o, S("name"), f->name);
 	member_str(o, S("severity"), severity_name(f->severity));
@@ -165,8 +173,8 @@ static void add_finding(Out *o, const Finding *f)
 	member_or_null(o, S("suggestion"), f->suggestion);
 	add_source(o, &f->source);
 	add_evidence(o, f);
-	member_or_null(o, S("fingerprint"), (Str){0});
-	member_or_null(o, S("suppressed"), (Str){0});
+	member_or_null(o, S("fingerprint"), f->fingerprint);
+	member_or_null(o, S("suppressed"), f->suppressed);
 	end_line(o);
 }
 
@@ -281,7 +289,7 @@ static void add_flows(Out *o, const Graph *g)
 static void add_graph(Out *o, const Graph *g)
 {
 	const Summary *s = o->r->summaries ? o->r->summaries[g->id.i] : NULL;
-	begin_line(o);
+	begin_line(o, "graph");
 	add_id(o, S("id"), g->id);
 	member_or_null(o, S("name"), name_of(o, g->name));
 	member_str(o, S("stage"), stage_name(g->stage));
@@ -322,7 +330,7 @@ static void add_frame_calls(Out *o, FrameRef frame)
 static void add_frame(Out *o, FrameRef frame)
 {
 	const Frame *f = &o->r->program.frames.v[frame - 1];
-	begin_line(o);
+	begin_line(o, "frame");
 	member_str(o, S("name"), name_of(o, f->name));
 	member_str(o, S("kind"), f->modified ? S("modified") : S("original"));
 	member_or_null(o, S("compile_id"), name_of(o, f->compile_id));
@@ -333,7 +341,7 @@ static void add_frame(Out *o, FrameRef frame)
 
 static void add_unread(Out *o, const Unread *u)
 {
-	begin_line(o);
+	begin_line(o, "unread");
 	add_file_line(o, u->span.file, u->span.at);
 	member_str(o, S("why"), u->why);
 	end_line(o);
@@ -341,40 +349,77 @@ static void add_unread(Out *o, const Unread *u)
 
 static void begin_list(Out *o, Str key)
 {
+	if (o->lines)
+		return;
 	json_key(&o->j, key);
 	json_array(&o->j);
+}
+
+static void end_list(Out *o)
+{
+	if (!o->lines)
+		json_end(&o->j);
+}
+
+static void add_head(Out *o)
+{
+	member_str(o, S("version"), S(GRAPHLINT_VERSION));
+	member_str(o, S("tool"), S("graphlint"));
+	member_int(o, S("schema"), 1);
+	member_str(o, S("contract"), contract_name(o->r->cfg->contract.name));
+}
+
+static void add_lists(Out *o)
+{
+	const Run *r = o->r;
+	begin_list(o, S("findings"));
+	for (uint32_t i = 0; i < r->diags.v.n; i++)
+		add_finding(o, &r->diags.v.v[i]);
+	end_list(o);
+	begin_list(o, S("graphs"));
+	for (uint32_t i = 1; i < r->program.graphs.n; i++)
+		if (report_graph_shown(&r->program, r->program.graphs.v[i]))
+			add_graph(o, r->program.graphs.v[i]);
+	end_list(o);
+	begin_list(o, S("frames"));
+	for (uint32_t i = 0; i < r->program.frames.n; i++)
+		add_frame(o, i + 1);
+	end_list(o);
+	begin_list(o, S("unread"));
+	for (uint32_t i = 0; i < r->diags.unread.n; i++)
+		add_unread(o, &r->diags.unread.v[i]);
+	end_list(o);
+}
+
+static void write_all(const Run *r, Buf *out, bool lines)
+{
+	Arena a = arena_new(NULL);
+	Out o = {.r = r, .j = json_new(out, !lines), .places = places_new(&r->sources, &a),
+	         .scratch = arena_new(NULL), .lines = lines};
+	if (lines) {
+		begin_line(&o, "run");
+		add_head(&o);
+		end_line(&o);
+		add_lists(&o);
+	} else {
+		json_object(&o.j);
+		add_head(&o);
+		add_lists(&o);
+		json_end(&o.j);
+		buf_char(out, '\n');
+	}
+	arena_free(&o.scratch);
+	arena_free(&a);
 }
 
 void report_write_json(const Run *r, const ReportOptions *options, Buf *out)
 {
 	(void)options;
-	Arena a = arena_new(NULL);
-	Out o = {.r = r, .j = json_new(out, true), .places = places_new(&r->sources, &a),
-	         .scratch = arena_new(NULL)};
-	json_object(&o.j);
-	member_str(&o, S("version"), S(GRAPHLINT_VERSION));
-	member_str(&o, S("tool"), S("graphlint"));
-	member_int(&o, S("schema"), 1);
-	member_str(&o, S("contract"), contract_name(r->cfg->contract.name));
-	begin_list(&o, S("findings"));
-	for (uint32_t i = 0; i < r->diags.v.n; i++)
-		add_finding(&o, &r->diags.v.v[i]);
-	json_end(&o.j);
-	begin_list(&o, S("graphs"));
-	for (uint32_t i = 1; i < r->program.graphs.n; i++)
-		if (report_graph_shown(&r->program, r->program.graphs.v[i]))
-			add_graph(&o, r->program.graphs.v[i]);
-	json_end(&o.j);
-	begin_list(&o, S("frames"));
-	for (uint32_t i = 0; i < r->program.frames.n; i++)
-		add_frame(&o, i + 1);
-	json_end(&o.j);
-	begin_list(&o, S("unread"));
-	for (uint32_t i = 0; i < r->diags.unread.n; i++)
-		add_unread(&o, &r->diags.unread.v[i]);
-	json_end(&o.j);
-	json_end(&o.j);
-	buf_char(out, '\n');
-	arena_free(&o.scratch);
-	arena_free(&a);
+	write_all(r, out, false);
+}
+
+void report_write_ndjson(const Run *r, const ReportOptions *options, Buf *out)
+{
+	(void)options;
+	write_all(r, out, true);
 }

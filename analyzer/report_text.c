@@ -3,9 +3,11 @@
 #include "report.h"
 
 #include "link.h"
+#include "report_ci.h"
 #include "report_common.h"
 #include "report_frame.h"
 #include "report_group.h"
+#include "report_place.h"
 
 enum {
 	WIDTH_WITHOUT_TERMINAL = 160,
@@ -95,12 +97,33 @@ static uint32_t digits_of(uint32_t n)
 	return d;
 }
 
-/* path:line:column */
-static void place(Out *o, Span at)
+/* A link of OSC 8 around what follows, to the file on this machine; without a path: the end of one. */
+static void link_to(Out *o, Str path)
+{
+	if (!o->o->hyperlinks || str_starts(path, S("<")))
+		return;
+	buf_add(o->out, S("\x1b]8;;"));
+	if (path.n) {
+		Buf full = {.a = &o->a}, uri = {.a = &o->a};
+		if (path.p[0] != '/')
+			buf_printf(&full, STR_FMT "/", STR_ARG(o->o->folder));
+		buf_add(&full, path);
+		region_uri(&uri, buf_str(&full));
+		buf_printf(o->out, "file://" STR_FMT STR_FMT, STR_ARG(o->o->host), STR_ARG(str_sub(buf_str(&uri), 7, uri.n)));
+	}
+	buf_add(o->out, S("\x1b\\"));
+}
+
+/* path:line:column; returns its columns. */
+static uint32_t place(Out *o, Span at)
 {
 	LineCol lc = place_of(&o->places, at.file, at.at);
-	report_text(o->out, place_path(&o->places, at.file), o->o->unicode);
+	Str path = place_path(&o->places, at.file);
+	link_to(o, path);
+	report_text(o->out, path, o->o->unicode);
 	buf_printf(o->out, ":%u:%u", (unsigned)lc.line, (unsigned)lc.col);
+	link_to(o, (Str){0});
+	return columns_of(path, o->o->unicode) + digits_of(lc.line) + digits_of(lc.col) + 2;
 }
 
 /* ---- code ---- */
@@ -198,10 +221,8 @@ static void step(Out *o, const Finding *f, uint32_t i)
 	buf_printf(o->out, "%*u. ", (int)number, (unsigned)(i + 1));
 	styled(o, ST_STRONG, role_name(s->role));
 	blanks(o, ROLE_COLUMNS - role_name(s->role).n + 1);
-	uint32_t start = o->out->n;
-	place(o, at);
+	uint32_t used = place(o, at) + 2;
 	buf_add(o->out, S(": "));
-	uint32_t used = columns_of(str_sub(buf_str(o->out), start, o->out->n), true);
 	sentence(o, s->text, indent + ROLE_COLUMNS + 1 + used, indent + 2);
 	buf_char(o->out, '\n');
 	if (!same_span(at, f->span) && !same_span(at, before))
@@ -429,16 +450,12 @@ static void incomplete(Out *o)
 
 static void summary(Out *o)
 {
-	uint32_t count[SEV_ERROR + 1] = {0};
-	for (uint32_t i = 0; i < o->r->diags.v.n; i++)
-		count[o->r->diags.v.v[i].severity]++;
-	counted(o, count[SEV_ERROR], "error");
-	buf_add(o->out, S(", "));
-	counted(o, count[SEV_WARNING], "warning");
-	buf_add(o->out, S(", "));
-	counted(o, count[SEV_NOTE], "note");
+	Counts c = report_counts(o->r);
+	report_counts_text(&c, o->out);
 	read_what(o);
-	hidden(o, count);
+	hidden(o, c.of);
+	if (c.suppressed)
+		buf_printf(o->out, "%u finding%s suppressed\n", (unsigned)c.suppressed, report_plural(c.suppressed));
 	if (o->r->quiet_by_contract) {
 		uint32_t n = o->r->quiet_by_contract;
 		buf_printf(o->out, "%u %s on what AOTAutograd keeps: --contract fresh shows %s\n",
@@ -458,7 +475,7 @@ void report_write_text(const Run *r, const ReportOptions *options, Buf *out)
 		o.width = 40;
 	o.groups = groups_make(r, &o.a);
 	for (uint32_t i = 0; i < r->diags.v.n; i++)
-		if (o.groups.first[i] == i && r->diags.v.v[i].severity >= r->cfg->show)
+		if (o.groups.first[i] == i && r->diags.v.v[i].severity >= r->cfg->show && !r->diags.v.v[i].suppressed.n)
 			finding(&o, i);
 	if (!options->quiet)
 		summary(&o);

@@ -25,6 +25,21 @@ bool terminal_color(ColorWhen when)
 	return term && *term && strcmp(term, "dumb") != 0 && isatty(STDOUT_FILENO);
 }
 
+bool terminal_hyperlinks(ColorWhen when)
+{
+	const char *no = getenv("NO_TERM_HYPERLINKS");
+	return terminal_color(when) && isatty(STDOUT_FILENO) && !(no && *no);
+}
+
+Str terminal_host(Arena *a)
+{
+	char name[256];
+	if (gethostname(name, sizeof name - 1) != 0)
+		return S("localhost");
+	name[sizeof name - 1] = '\0';
+	return str_copy(a, str_from_c(name));
+}
+
 uint32_t terminal_width(void)
 {
 	struct winsize size;

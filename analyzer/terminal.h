@@ -9,6 +9,10 @@ typedef enum ColorWhen { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } ColorWhen;
 
 /* The option wins over the environment: NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR, TERM. */
 bool terminal_color(ColorWhen when);
+/* Links of OSC 8: where there is colour on a terminal, unless NO_TERM_HYPERLINKS is set. */
+bool terminal_hyperlinks(ColorWhen when);
+/* The machine's name, for links to files; "localhost" when it has none. */
+Str terminal_host(Arena *a);
 uint32_t terminal_width(void);  /* 0: no terminal */
 bool terminal_unicode(void);    /* the locale is UTF-8; after setlocale */
 

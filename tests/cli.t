@@ -154,6 +154,47 @@ want 3 'what cannot be read counts, whoever ignores the finding' --ignore=GL9 br
 lacks out 'GL901'
 has err 'incomplete: '
 
+# Reports in files: several at once, whole or not at all.
+want 1 'reports in files' --output sarif:o.sarif -o junit:o.xml -o markdown:o.md -o json:o.json two_ops.txt
+same out plain 'standard output has the text'
+has o.sarif '"version": "2.1.0"'
+has o.xml '<testsuites name="graphlint" tests="1" failures="1"'
+has o.md '### '
+"$program" --format=json two_ops.txt >p.json 2>err
+same o.json p.json 'a file has what --format prints'
+n=$((n + 1))
+if [ "$(ls -l o.json | cut -c1-10)" = "$(umask 022; : >q; ls -l q | cut -c1-10)" ]; then echo "ok $n - mode"; else echo "not ok $n - mode"; fi
+chmod 600 o.json && ln -s o.json l.json
+want 1 'a file that is there, through a link' -o json:l.json --contract=strict two_ops.txt
+has o.json '"contract": "strict"'
+n=$((n + 1))
+if [ -L l.json ] && [ "$(ls -l o.json | cut -c1-10)" = -rw------- ]; then echo "ok $n - link and mode stay"; else echo "not ok $n - link and mode stay"; fi
+want 4 'a folder that is not there' -o json:no/where.json two_ops.txt
+has err 'no/where.json: No such file or directory'
+same out plain 'the text is printed all the same'
+want 4 'a folder in place of a file' -o json:dir two_ops.txt
+has err 'dir: Is a directory'
+want 1 'nowhere' -o json:/dev/null two_ops.txt
+want 2 'no file' -o json two_ops.txt
+has err 'as sarif:out.sarif'
+want 2 'no format' -o jsn:x two_ops.txt
+has err "did you mean 'json'?"
+want 0 'of another command' graph -o dot:o.dot two_ops.txt
+has o.dot 'digraph program {'
+want 2 'a primary place' --sarif-primary=log two_ops.txt
+has err "--sarif-primary: it is dump or source"
+if [ -w /dev/full ]; then
+	cp o.json before.json
+	want 4 'no room for a file' -o json:/dev/full two_ops.txt
+	has err '/dev/full: No space left'
+fi
+# A limit on the size of files stops the writer in the middle: the file is as it was, and nothing lies beside it.
+(ulimit -f 1; trap '' XFSZ; "$program" -o sarif:o.json two_ops.txt >out 2>err)
+report $? 4 'no room in the middle of a file'
+has o.json '"contract": "strict"'
+n=$((n + 1))
+if ls o.json.* >/dev/null 2>&1; then echo "not ok $n - no temporary file"; else echo "ok $n - no temporary file"; fi
+
 want 3 'no graph' prose.txt
 has err 'TORCH_LOGS="graph_code,bytecode,graph_breaks"'
 want 0 'no graph, allowed' --allow-incomplete prose.txt
