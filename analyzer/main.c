@@ -248,7 +248,15 @@ static int show_rules(const Run *r, const Options *o, Arena *a)
 	ReportOptions ro = {.unicode = terminal_unicode(), .width = terminal_width(), .rule = o->target};
 	Buf out = {.a = a};
 	o->writer->write(r, &ro, &out);
-	return put(buf_str(&out), STATUS_CLEAN);
+	return put(buf_str(&out), write_files(r, o, ro, a) ? STATUS_CLEAN : STATUS_FAILURE);
+}
+
+static bool needs_findings_only(const Options *o)
+{
+	bool only = o->writer && o->writer->findings_only;
+	for (uint32_t i = 0; i < o->outputs.n; i++)
+		only &= o->outputs.v[i].writer->findings_only;
+	return only;
 }
 
 static int run(const Options *o, Tables *t, Arena *a)
@@ -257,7 +265,7 @@ static int run(const Options *o, Tables *t, Arena *a)
 	int status;
 	run_init(r, t, &o->cfg);
 	r->dump = o->dump;
-	r->findings_only = o->writer && o->writer->findings_only;
+	r->findings_only = needs_findings_only(o);
 	if (options_command_reads(o->command)) {
 		read_inputs(r, o, a);
 		if (!r->out_of_memory)
