@@ -221,6 +221,7 @@ typedef struct Sim {
 	bool hidden_seen;      /* hidden code got a tensor on this path */
 	bool unsure;           /* something was approximated so that nothing can be concluded from a difference */
 	Str unsure_why;
+	Span unsure_at;        /* where that was */
 	bool stopped;          /* the run could not go on */
 	Str why;
 	uint64_t steps, max_steps;

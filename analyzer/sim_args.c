@@ -131,8 +131,105 @@ static bool place_keywords(Sim *s, const Code *code, uint32_t *takes)
 	return *takes != UINT32_MAX && *takes;
 }
 
-FrameArgs frame_args(Sim *s, const Code *original, const Code *modified, uint32_t takes, const SimCall *c)
+/* Is the dict of a parameter merged into that of a call: f(**v)? */
+static bool is_merged(const Code *c, uint32_t index)
 {
+	for (uint32_t i = 0; c && i + 1 < c->n; i++) {
+		const Ins *next = &c->ins[i + 1];
+		bool loaded = c->ins[i].var != INS_NONE && c->vars[c->ins[i].var].index == index &&
+		              (c->ins[i].row->act == ACT_LOAD || c->ins[i].row->act == ACT_DEREF);
+		bool merges = next->row->act == ACT_ADD && (next->row->k == ADD_DICT_MERGE || next->row->k == ADD_DICT_UPDATE);
+		if (loaded && (merges || (next->row->act == ACT_CALL_EX && next->arg & 1)))
+			return true;
+	}
+	return false;
+}
+
+static bool is_named(Sim *s, const Code *c, uint32_t index, Str name)
+{
+	uint32_t var = code_local(c, index);
+	for (uint32_t i = 0; var == INS_NONE && i < c->nvars; i++) /* it lives in a cell */
+		var = c->vars[i].cell && !c->vars[i].free && c->vars[i].index == index ? i : var;
+	return var != INS_NONE && str_eq(sym_str(s->names, c->vars[var].name), name);
+}
+
+/* Which parameters are *args and **kwargs; UINT32_MAX: there is none. */
+typedef struct Stars {
+	uint32_t args, keywords, fixed;
+} Stars;
+
+/* `sure`: only by the names that everybody gives them. */
+static Stars find_stars(Sim *s, const Code *original, const Code *modified, uint32_t takes, bool sure)
+{
+	const Code *c = original ? original : modified;
+	Stars st = {UINT32_MAX, UINT32_MAX, takes};
+	uint32_t last = takes - 1;
+	if (takes && takes != UINT32_MAX && (is_named(s, c, last, S("kwargs")) || (!sure && (takes_keys(s, c, last) || is_merged(c, last)))))
+		st.keywords = --st.fixed;
+	last = st.fixed - 1;
+	if (st.fixed && st.fixed != UINT32_MAX &&
+	    (is_named(s, c, last, S("args")) || (!sure && (takes_items(modified, last) || is_counted(s, c, last)))))
+		st.args = --st.fixed;
+	return st;
+}
+
+static Ref opened_tuple(Sim *s, const Ref *v, uint32_t n, Ref rest)
+{
+	if (!n && rest)
+		return rest;
+	Ref r = sim_list(s, HK_TUPLE, v, n);
+	sim_obj(s, r)->opened = rest != 0;
+	sim_obj(s, r)->c = rest;
+	return r;
+}
+
+/* f(a, b, *rest, **map), or of a function that has such parameters: those that no known argument reaches are parts of what
+ * is not known, or have defaults. */
+static FrameArgs star_args(Sim *s, Machine *m, const Code *original, const Code *modified, uint32_t takes, const SimCall *c, bool sure)
+{
+	const Code *code = original ? original : modified;
+	FrameArgs out = {.v = c->args, .n = c->nargs - c->nnames};
+	uint32_t n, local;
+	if (takes == UINT32_MAX && find_parameters(code, s->scratch, &n, &local))
+		takes = n;
+	split_names(s, code, c, &out);
+	if (takes == UINT32_MAX)
+		return out;
+	Stars st = find_stars(s, original, modified, takes, sure);
+	Ref *v = NEW_N(s->scratch, Ref, takes + 1);
+	for (uint32_t i = 0; i < st.fixed; i++) {
+		uint32_t var = code_local(code, i);
+		bool named = var != INS_NONE && c->map;
+		v[i] = 0;
+		if (i < out.n)
+			v[i] = out.v[i];
+		else if (!c->rest && !c->map)
+			continue;
+		else if (named && !(c->rest && st.args == UINT32_MAX))
+			v[i] = host_get_item(s, m, c->map, host_string(s, sym_str(s->names, code->vars[var].name)));
+		else
+			v[i] = c->rest ? host_get_item(s, m, c->rest, sim_int(s, i - out.n)) : host_fresh(s, m);
+	}
+	uint32_t over = out.n > st.fixed ? out.n - st.fixed : 0;
+	if (over && st.args == UINT32_MAX)
+		sim_unsure(s, S("a function gets more arguments than its listing names"));
+	if (st.args != UINT32_MAX)
+		v[st.args] = opened_tuple(s, out.v + out.n - over, over, c->rest);
+	if (st.keywords != UINT32_MAX)
+		v[st.keywords] = c->map && !out.keywords ? c->map : out.keywords ? out.keywords : sim_list(s, HK_DICT, NULL, 0);
+	out.keywords = 0;
+	out.v = v;
+	out.n = takes;
+	return out;
+}
+
+FrameArgs frame_args(Sim *s, Machine *m, const Code *original, const Code *modified, uint32_t takes, const SimCall *c)
+{
+	Stars sure = find_stars(s, original, modified, takes, true);
+	if (c->rest || c->map)
+		return star_args(s, m, original, modified, takes, c, false);
+	if (sure.args != UINT32_MAX || sure.keywords != UINT32_MAX)
+		return star_args(s, m, original, modified, takes, c, true);
 	const Code *code = original ? original : modified;
 	FrameArgs out = {.v = c->args, .n = c->nargs - c->nnames};
 	if (split_names(s, code, c, &out)) {

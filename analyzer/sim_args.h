@@ -20,7 +20,7 @@ typedef struct FrameArgs {
 
 /* How many parameters a listing has; UINT32_MAX: it has no locals that would tell. */
 uint32_t code_takes(const Code *c, Arena *scratch);
-/* `takes` of code_takes; `modified` may be NULL. Where it cannot be told which variable takes what, the run becomes unsure. */
-FrameArgs frame_args(Sim *s, const Code *original, const Code *modified, uint32_t takes, const SimCall *c);
+/* `m`: the caller's; `takes` of code_takes; `modified` may be NULL. Where it cannot be told which variable takes what, the run becomes unsure. */
+FrameArgs frame_args(Sim *s, Machine *m, const Code *original, const Code *modified, uint32_t takes, const SimCall *c);
 
 #endif

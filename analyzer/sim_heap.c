@@ -210,8 +210,10 @@ uint64_t sim_site(Sim *s, uint64_t instruction)
 void sim_unsure(Sim *s, Str why)
 {
 	s->unsure = true;
-	if (!s->unsure_why.n)
-		s->unsure_why = why;
+	if (s->unsure_why.n)
+		return;
+	s->unsure_why = why;
+	s->unsure_at = s->here;
 }
 
 void sim_stop(Sim *s, Str why)

@@ -137,7 +137,7 @@ static Activation *enter(ProgramRun *r, uint32_t entry, const Ref *args, uint32_
 	}
 	if (code->incomplete || code->truncated)
 		sim_unsure(s, S("a listing that is not complete"));
-	VEC_PUSH(r->keep, &r->out->patterns, pattern(r, args, n, fn));
+	VEC_PUSH(r->keep, &r->out->patterns, pattern(r, args, n, fn)); /* 0: not given */
 	VEC_PUSH(r->keep, &r->out->entered, entry);
 	Activation *a = NEW(s->a, Activation);
 	machine_init(&a->m, code, &sim_host, s, s->a);
@@ -146,7 +146,8 @@ static Activation *enter(ProgramRun *r, uint32_t entry, const Ref *args, uint32_
 	VEC_PUSH(s->a, &r->stack, a);
 	s->frame_site = run_mix(entry, r->activations);
 	for (uint32_t i = 0; i < n; i++)
-		machine_set_param(&a->m, i, args[i]);
+		if (args[i])
+			machine_set_param(&a->m, i, args[i]);
 	return a;
 }
 
@@ -284,7 +285,7 @@ static void call_frame(ProgramRun *r)
 	const Entry *e = run_entry(r, entry);
 	FrameArgs args = {.v = c.args, .n = c.nargs - c.nnames};
 	if (!c.resume)
-		args = frame_args(s, e->original, e->modified, e->takes, &c);
+		args = frame_args(s, &caller->m, e->original, e->modified, e->takes, &c);
 	Activation *a = enter(r, entry, args.v, args.n, c.fn);
 	if (!a)
 		return;
@@ -622,6 +623,7 @@ RunResult *sim_run(const Sim *base, const RunPlan *plan, Arena *keep)
 	out->steps = s->steps;
 	if (!out->dead)
 		out->why = str_copy(keep, s->why.n ? s->why : s->unsure_why);
+	out->why_at = s->why.n ? (Span){0} : s->unsure_at;
 	for (uint32_t i = 0; i < s->touches.n; i++) {
 		SimTouch t = s->touches.v[i];
 		t.what = str_copy(keep, t.what);

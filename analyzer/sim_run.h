@@ -61,6 +61,7 @@ typedef struct RunResult {
 	bool stopped;     /* nothing can be concluded */
 	bool unsure, hidden, cut_made;
 	Str why;
+	Span why_at;      /* unsure: where in the dump; no file: not within a frame */
 	VEC(SimTouch) touches;
 	VEC(TermId) branch_terms;
 	VEC(SimFlow) flows;

@@ -309,6 +309,8 @@ static void dump_paths(const Judge *j)
 			buf_printf(out, " %u", r->choices[k]);
 		buf_printf(out, "; observed %u%s%s%s " STR_FMT "\n", r->seen.n, r->hidden ? " hidden" : "", r->unsure ? " unsure" : "",
 		           r->stopped ? " stopped" : "", STR_ARG(r->why));
+		if (r->why_at.file.i)
+			buf_printf(out, "  at byte %u\n", r->why_at.at);
 		if (r->at_code && r->at < r->at_code->n)
 			buf_printf(out, "  at line %u, offset %u: " STR_FMT " " STR_FMT "\n", r->at_code->ins[r->at].line, r->at_code->ins[r->at].offset,
 			           STR_ARG(r->at_code->ins[r->at].row->name), STR_ARG(r->at_code->ins[r->at].repr));
