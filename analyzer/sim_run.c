@@ -299,15 +299,38 @@ static void call_frame(ProgramRun *r)
 
 /* ---- undecided branches ---- */
 
-static bool choose(ProgramRun *r, bool fallback)
+enum { RAISE_NEAR = 100 };
+
+/* Does code from here on raise, whatever happens? */
+static bool surely_raises(const Code *c, uint32_t at)
 {
-	bool jump = fallback;
+	for (uint32_t n = 0; at < c->n && n < RAISE_NEAR; n++, at++) {
+		const Ins *in = &c->ins[at];
+		if (in->row->act == ACT_RAISE)
+			return true;
+		if ((in->row->flags & (OF_JUMP | OF_END)) || in->row->act == ACT_SETUP)
+			return false;
+	}
+	return false;
+}
+
+/* A program that was captured does not fail where it need not: the arm that is taken first. */
+static bool first_arm(const Machine *m)
+{
+	const Ins *in = machine_ins(m);
+	return in->target != INS_NONE && surely_raises(m->code, m->at + 1) && !surely_raises(m->code, in->target);
+}
+
+static bool choose(ProgramRun *r, bool first)
+{
+	bool jump = first;
 	if (r->choice < r->plan->nchoices)
 		jump = r->plan->choices[r->choice];
 	else if (r->choice >= RUN_MAX_CHOICES)
 		sim_stop(&r->s, S("more undecided branches than are followed"));
 	if (r->choice < RUN_MAX_CHOICES) {
 		r->out->choices[r->choice] = jump;
+		r->out->other[r->choice] = jump != first;
 		r->out->nchoices = r->choice + 1;
 	}
 	r->choice++;
@@ -386,7 +409,7 @@ static Outcome drive(ProgramRun *r)
 		case MS_BRANCH:
 			branch_term(r, a->m.value);
 			a->branched = true;
-			machine_choose(&a->m, choose(r, false));
+			machine_choose(&a->m, choose(r, first_arm(&a->m)));
 			break;
 		case MS_LOOP: loop(r, a); break;
 		case MS_LIMIT: break;

@@ -55,7 +55,8 @@ enum { RUN_MAX_CHOICES = 256 };
 typedef struct RunResult {
 	VEC(Seen) seen;
 	VEC(uint64_t) patterns;  /* of the arguments of each frame entered */
-	uint8_t choices[RUN_MAX_CHOICES];
+	uint8_t choices[RUN_MAX_CHOICES]; /* does it jump? */
+	uint8_t other[RUN_MAX_CHOICES];   /* it is not the arm that is taken first */
 	uint32_t nchoices;
 	bool dead;        /* the path enters an arm that never ran */
 	bool stopped;     /* nothing can be concluded */

@@ -80,12 +80,12 @@ static void find_paths(Judge *j)
 			j->paths[j->npaths++] = p;
 		}
 		uint32_t k = r->nchoices;
-		while (k && r->choices[k - 1])
+		while (k && r->other[k - 1])
 			k--;
 		if (!k)
 			return;
 		memcpy(next.choices, r->choices, sizeof next.choices);
-		next.choices[k - 1] = 1;
+		next.choices[k - 1] = !next.choices[k - 1];
 		next.n = k;
 	}
 	j->bounded = true;
