@@ -136,3 +136,9 @@ void json_null(Json *j)
 	separate(j);
 	buf_add(j->out, S("null"));
 }
+
+void json_raw(Json *j, Str value)
+{
+	separate(j);
+	buf_add(j->out, value);
+}

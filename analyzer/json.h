@@ -24,5 +24,6 @@ void json_str_or_null(Json *j, Str s); /* empty gives null */
 void json_int(Json *j, int64_t v);
 void json_bool(Json *j, bool v);
 void json_null(Json *j);
+void json_raw(Json *j, Str value); /* a value that is JSON already */
 
 #endif

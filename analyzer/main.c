@@ -14,6 +14,7 @@
 #include "confirm.h"
 #include "embedded.h"
 #include "facts.h"
+#include "lsp.h"
 #include "options.h"
 #include "output.h"
 #include "report.h"
@@ -323,6 +324,8 @@ int main(int argc, char **argv)
 		status = put(buf_str(&text), STATUS_CLEAN);
 	} else if (o.version) {
 		status = put(S("graphlint " GRAPHLINT_VERSION "\n"), STATUS_CLEAN);
+	} else if (o.command == CMD_LSP) {
+		status = lsp_main();
 	} else if (o.command == CMD_CAPTURE) {
 		status = capture();
 	} else {

@@ -325,6 +325,8 @@ static const struct {
 		"list the rules, a line each: id, level in force, name, summary"},
 	[CMD_EXPLAIN] = {STR_INIT("explain"), "RULE", explain_writers, false,
 		"print what a rule (id or name) says, when it is harmless, what to do"},
+	[CMD_LSP] = {STR_INIT("lsp"), "", NULL, false,
+		"a language server on standard input and output, for editors"},
 };
 
 /* ---- parsing ---- */

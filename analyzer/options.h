@@ -9,7 +9,7 @@
 #include "terminal.h"
 
 /* What the first word asks for. */
-typedef enum Command { CMD_CHECK, CMD_GRAPH, CMD_SUSPECTS, CMD_CONFIRM, CMD_CAPTURE, CMD_RULES, CMD_EXPLAIN, CMD_N } Command;
+typedef enum Command { CMD_CHECK, CMD_GRAPH, CMD_SUSPECTS, CMD_CONFIRM, CMD_CAPTURE, CMD_RULES, CMD_EXPLAIN, CMD_LSP, CMD_N } Command;
 
 /* A report besides the one on standard output. */
 typedef struct OutputFile {
