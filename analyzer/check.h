@@ -99,6 +99,9 @@ static inline bool check_is_repeat(const Graph *g) { return g->of.i && !g->paren
 /* An operator that makes a tensor without computing on another one (allocs.def). */
 bool check_is_allocation(Str op, bool *uninitialised);
 
+/* The instruction before `at` that names something; NULL: none near. */
+const Ins *check_load_before(const Code *code, uint32_t at, Sym name);
+
 /* ---- findings ---- */
 
 /* A finding at a node of a graph; node 0: at the graph's header. */

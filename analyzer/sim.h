@@ -208,6 +208,9 @@ typedef struct Sim {
 	VEC(SimLeft) left;
 	uint32_t left_calls; /* graph calls so far */
 	VEC(SimFlow) flows;
+	Map plain_left;        /* what a graph handed out that is no tensor: Ref -> index + 1 in plain */
+	VEC(SimLeft) plain;
+	VEC(SimFlow) plain_flows; /* where it enters another graph */
 	Map flow_seen;
 	uint32_t cut_old, cut_new; /* stores on both sides of the cut, once it was made */
 	bool cut_made;

@@ -186,12 +186,33 @@ static void note_flow(Sim *s, GraphId to, Ref arg, uint32_t input)
 		add_flow(s, view, to, input, false);
 }
 
+/* A number or another object that a graph handed out and that enters the next as it is. */
+static void note_plain_flow(Sim *s, GraphId to, Ref arg, uint32_t input)
+{
+	uint32_t k = map_get(&s->plain_left, arg);
+	if (k && s->plain_flows.n < MAX_FLOWS)
+		VEC_PUSH(s->a, &s->plain_flows, ((SimFlow){s->plain.v[k - 1].graph, to, s->plain.v[k - 1].output, input, true}));
+}
+
 static void note_flows(Sim *s, GraphId to, const Ref *args, uint32_t n)
 {
 	s->flow_seen.a = s->a;
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
 		if (sim_is_tensor(s, args[i]))
 			note_flow(s, to, args[i], i);
+		else if (args[i])
+			note_plain_flow(s, to, args[i], i);
+	}
+}
+
+static void note_plain_left(Sim *s, GraphId id, Ref v, uint32_t output)
+{
+	HeapKind kind = (HeapKind)sim_obj(s, v)->kind;
+	if (kind != HK_NUMBER && kind != HK_OBJECT && kind != HK_UNKNOWN)
+		return;
+	VEC_PUSH(s->a, &s->plain, ((SimLeft){.value = v, .graph = id, .output = output, .call = s->left_calls}));
+	s->plain_left.a = s->a;
+	map_put(&s->plain_left, v, s->plain.n);
 }
 
 static void note_left(Sim *s, GraphId id, Ref result)
@@ -203,6 +224,8 @@ static void note_left(Sim *s, GraphId id, Ref result)
 		Ref v = o.kind == HK_TUPLE ? o.items.v[j] : result;
 		if (sim_is_tensor(s, v))
 			VEC_PUSH(s->a, &s->left, ((SimLeft){v, sim_tensor_of(s, v)->store, id, j, s->left_calls}));
+		else if (v && s->plain.n < MAX_FLOWS)
+			note_plain_left(s, id, v, j);
 	}
 }
 

@@ -65,7 +65,7 @@ typedef struct RunResult {
 	Span why_at;      /* unsure: where in the dump; no file: not within a frame */
 	VEC(SimTouch) touches;
 	VEC(TermId) branch_terms;
-	VEC(SimFlow) flows;
+	VEC(SimFlow) flows, plain_flows;
 	VEC(uint32_t) entered;   /* entries, in order of their activations */
 	const Code *at_code;     /* stopped: where; NULL not within a frame */
 	uint32_t at;             /* its instruction */

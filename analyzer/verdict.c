@@ -276,18 +276,29 @@ static void judge_graph(Judge *j, const Graph *g, GraphVerdicts *out)
 			judge(j, (SimCut){g->id, -1, (int32_t)i}, &out->inputs[i]);
 }
 
+static bool flow_is_new(Map *seen, const SimFlow *f)
+{
+	uint64_t key = hash_u64(((uint64_t)f->from.i << 32 | f->to.i) ^ hash_u64((uint64_t)f->output << 32 | f->input)) | 1;
+	if (map_get(seen, key))
+		return false;
+	map_put(seen, key, 1);
+	return true;
+}
+
 static void keep_flows(const Judge *j, GraphVerdicts *out)
 {
-	Map seen = {.a = j->c->runs};
+	Map seen = {.a = j->c->runs}, seen_plain = {.a = j->c->runs};
 	for (uint32_t i = 0; i < j->npaths; i++) {
 		const RunResult *r = j->paths[i].ref[ASSUME_NOTHING];
 		for (uint32_t k = 0; k < r->flows.n; k++) {
 			const SimFlow *f = &r->flows.v[k];
-			uint64_t key = hash_u64(((uint64_t)f->from.i << 32 | f->to.i) ^ hash_u64((uint64_t)f->output << 32 | f->input)) | 1;
-			if (map_get(&seen, key))
-				continue;
-			map_put(&seen, key, 1);
-			VEC_PUSH(j->c->keep, &out[f->from.i].flows, ((GraphFlow){f->output, f->input, f->to, f->same}));
+			if (flow_is_new(&seen, f))
+				VEC_PUSH(j->c->keep, &out[f->from.i].flows, ((GraphFlow){f->output, f->input, f->to, f->same}));
+		}
+		for (uint32_t k = 0; k < r->plain_flows.n; k++) {
+			const SimFlow *f = &r->plain_flows.v[k];
+			if (flow_is_new(&seen_plain, f))
+				VEC_PUSH(j->c->keep, &out[f->from.i].plain_flows, ((GraphFlow){f->output, f->input, f->to, f->same}));
 		}
 	}
 }

@@ -43,6 +43,7 @@ typedef struct GraphVerdicts {
 	Verdict *outputs; /* parallel to Graph.outputs */
 	Verdict *inputs;  /* parallel to Graph.inputs: for written ones */
 	VEC(GraphFlow) flows; /* where its outputs go, as the frames show it */
+	VEC(GraphFlow) plain_flows; /* the same of outputs that are no tensors */
 } GraphVerdicts;
 
 typedef struct VerdictCtx {
