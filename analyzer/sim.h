@@ -52,6 +52,7 @@ typedef struct HeapObj {
 	bool root;        /* existed before the run: argument, module, global: observed at the end */
 	bool opened;      /* an unknown list or dict: its items are not all known */
 	bool escaped;     /* hidden code has seen it and may have kept it */
+	bool fields;      /* HK_OBJECT: a named tuple, its items are all it holds */
 	bool bare;        /* HK_OBJECT made by __new__: no constructor ran, its attributes are those set since */
 	bool decorated;   /* HK_OBJECT: content of a cell of a closure of which nothing is known; a function, when called */
 	Sym name;
@@ -176,6 +177,14 @@ typedef struct SimCall {
 	Ref rest, map;        /* f(*rest, **map) of which the items are not known; 0 none */
 } SimCall;
 
+/* Arms of branches that nothing decides, and other things that may be one way or the other. */
+enum { SIM_CHOICES_MOST = 256 };
+typedef struct SimChoices {
+	uint8_t given[SIM_CHOICES_MOST], taken[SIM_CHOICES_MOST];
+	uint8_t other[SIM_CHOICES_MOST]; /* not the way that is taken first */
+	uint32_t ngiven, ntaken, asked;
+} SimChoices;
+
 typedef struct Sim {
 	/* read only */
 	const Program *p;
@@ -194,6 +203,9 @@ typedef struct Sim {
 	Arena *a, *scratch, *inner; /* inner: rewound within one operator */
 	SimCut cut;
 	Assume assume;
+	SimChoices choices;
+	bool fields_chosen;    /* of a named tuple: names were given places by choice */
+	bool misfit;           /* a graph was called with a tensor of other sizes than it takes */
 	VEC(HeapObj) heap;     /* slot 0 unused */
 	VEC(SimTensor) tensors; /* slot 0 unused */
 	VEC(SimStore) stores;  /* slot 0 unused */
@@ -247,6 +259,8 @@ void sim_set_attr(Sim *s, Ref o, Sym name, Ref v);
 bool sim_is_tensor(const Sim *s, Ref r);
 /* A name for a place of execution, equal in the runs that are compared: frame, instruction, how often it was there. */
 uint64_t sim_site(Sim *s, uint64_t instruction);
+/* One way or the other: as this path has it, else `first`, and the other way is a path too. */
+bool sim_choose(Sim *s, bool first);
 /* Gives up: nothing can be concluded from this run. */
 void sim_stop(Sim *s, Str why);
 /* Something is only approximated from here on: neither a difference nor its absence proves anything. */

@@ -253,6 +253,9 @@ static Ref object_attr(Sim *s, Machine *m, Ref o, Sym name)
 		return host_method(s, o, name);
 	if (str_eq(attr, S("__class__")))
 		return ob.kind == HK_OBJECT && !sym_none(ob.name) ? sim_name(s, ob.name) : host_plain(s, m);
+	Ref field = ob.fields ? host_field(s, o, name) : 0;
+	if (field)
+		return field;
 	if (ob.kind == HK_OBJECT && ob.items.n && !host_has_frame(s, name)) {
 		/* The class that keeps its constructor's arguments is not shown: this may be any of them, or made from them. */
 		Ref r = host_hidden(s, attr, ob.items.v, ob.items.n);

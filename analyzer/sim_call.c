@@ -194,6 +194,7 @@ static Ref make_object(HostCall *c, Sym cls, uint32_t skip)
 	for (uint32_t i = c->npos; i < c->n; i++)
 		if (!sym_none(c->names[i]))
 			sim_set_attr(s, r, c->names[i], c->args[i]);
+	sim_obj(s, r)->fields = c->n == c->npos && host_is_named_tuple(s, cls);
 	return r;
 }
 
@@ -306,7 +307,9 @@ static Ref object_dunder(HostCall *c, Ref self, Str method, bool *known)
 		if (host_items(s, c->m, c->args[0], &v)) {
 			all.args = v.v.v;
 			all.n = all.npos = v.v.n;
-			return make_object(&all, sim_obj(s, self)->name, 0);
+			Ref r = make_object(&all, sim_obj(s, self)->name, 0);
+			sim_obj(s, r)->fields = true;
+			return r;
 		}
 	}
 	*known = false;

@@ -61,6 +61,20 @@ static void bind_unknown_sizes(Sim *s, TypeId id)
 	}
 }
 
+/* Sizes as far as both are known for certain. */
+static bool fits(Sim *s, const SimTensor *x, TypeId id)
+{
+	int64_t size[SIM_DIMS], stride[SIM_DIMS];
+	bool strided;
+	uint32_t ndim;
+	if (!x->sized || x->assumed || !sim_sizes(s, id, size, stride, &strided, &ndim))
+		return true;
+	bool same = ndim == x->ndim;
+	for (uint32_t d = 0; same && d < ndim; d++)
+		same = size[d] == x->size[d];
+	return same;
+}
+
 static void bind_inputs(GraphRun *r, Ref *args)
 {
 	Sim *s = r->s;
@@ -83,6 +97,7 @@ static void bind_inputs(GraphRun *r, Ref *args)
 			bind_unknown_sizes(s, id);
 			become_tensor(s, args[i], id, sym_str(s->names, graph_node(r->g, in)->target));
 			const SimTensor *x = sim_is_tensor(s, args[i]) ? sim_tensor_of(s, args[i]) : NULL;
+			s->misfit |= x && !fits(s, x, id);
 			if (x && !x->sized && !x->version)
 				sim_learn(s, x->origin, id);
 		}

@@ -207,6 +207,20 @@ uint64_t sim_site(Sim *s, uint64_t instruction)
 	return host_mix(site, seen);
 }
 
+bool sim_choose(Sim *s, bool first)
+{
+	SimChoices *c = &s->choices;
+	bool way = c->asked < c->ngiven ? c->given[c->asked] : first;
+	if (c->asked == SIM_CHOICES_MOST) {
+		sim_stop(s, S("more undecided branches than are followed"));
+		return way;
+	}
+	c->other[c->asked] = way != first;
+	c->taken[c->asked++] = way;
+	c->ntaken = c->asked;
+	return way;
+}
+
 void sim_unsure(Sim *s, Str why)
 {
 	s->unsure = true;

@@ -80,6 +80,9 @@ void host_promote(Sim *s, Ref name);              /* a global name that is a val
 Ref host_get_attr(Sim *s, Machine *m, Ref o, Sym name);
 void host_set_attr(Sim *s, Machine *m, Ref o, Sym name, Ref v);
 Ref host_method(Sim *s, Ref self, Sym name);
+/* What a named tuple holds under a name; 0: no place is left for it. */
+Ref host_field(Sim *s, Ref tuple, Sym name);
+bool host_is_named_tuple(const Sim *s, Sym cls);
 Ref host_global(Sim *s, Sym name);
 
 /* ---- containers (sim_item.c) ---- */

@@ -44,3 +44,23 @@ TypeId sim_learned(const Sim *s, uint64_t origin, TypeId type)
 	uint32_t known = s->learned && !(t && t->has_shape) ? map_get(&s->learned->types, origin) : 0;
 	return known && known != LEARNED_TWO ? (TypeId){known - 1} : type;
 }
+
+/* <bound method Pair._make of <class 'program.Pair'>> */
+static Sym named_tuple(const Program *p, Str repr)
+{
+	static const Str head = STR_INIT("<bound method "), mark = STR_INIT("._make of <class '");
+	uint32_t at = str_find(repr, mark, 0);
+	return str_starts(repr, head) && at < repr.n ? sym_find(p->names, str_sub(repr, head.n, at)) : (Sym){0};
+}
+
+void sim_learn_classes(SimLearned *l, const Program *p)
+{
+	for (uint32_t i = 0; i < p->frames.n; i++) {
+		const Code *c = p->frames.v[i].code;
+		for (uint32_t k = 0; c && k < c->n; k++) {
+			Sym cls = c->ins[k].row->act == ACT_CONST ? named_tuple(p, c->ins[k].repr) : (Sym){0};
+			if (cls.i)
+				map_put(&l->tuples, cls.i, 1);
+		}
+	}
+}

@@ -321,22 +321,6 @@ static bool first_arm(const Machine *m)
 	return in->target != INS_NONE && surely_raises(m->code, m->at + 1) && !surely_raises(m->code, in->target);
 }
 
-static bool choose(ProgramRun *r, bool first)
-{
-	bool jump = first;
-	if (r->choice < r->plan->nchoices)
-		jump = r->plan->choices[r->choice];
-	else if (r->choice >= RUN_MAX_CHOICES)
-		sim_stop(&r->s, S("more undecided branches than are followed"));
-	if (r->choice < RUN_MAX_CHOICES) {
-		r->out->choices[r->choice] = jump;
-		r->out->other[r->choice] = jump != first;
-		r->out->nchoices = r->choice + 1;
-	}
-	r->choice++;
-	return jump;
-}
-
 /* How often is not known: twice, and as long as each time another record ran for the first time. */
 static void loop(ProgramRun *r, Activation *a)
 {
@@ -409,7 +393,7 @@ static Outcome drive(ProgramRun *r)
 		case MS_BRANCH:
 			branch_term(r, a->m.value);
 			a->branched = true;
-			machine_choose(&a->m, choose(r, first_arm(&a->m)));
+			machine_choose(&a->m, sim_choose(s, first_arm(&a->m)));
 			break;
 		case MS_LOOP: loop(r, a); break;
 		case MS_LIMIT: break;
@@ -628,6 +612,8 @@ RunResult *sim_run(const Sim *base, const RunPlan *plan, Arena *keep)
 	Sim *s = &r->s;
 	s->cut = plan->cut;
 	s->assume = plan->assume;
+	s->choices.ngiven = plan->nchoices;
+	memcpy(s->choices.given, plan->choices, plan->nchoices * sizeof *plan->choices);
 	VEC_PUSH(s->a, &s->heap, ((HeapObj){0}));
 	VEC_PUSH(s->a, &s->tensors, ((SimTensor){0}));
 	VEC_PUSH(s->a, &s->stores, ((SimStore){0}));
@@ -638,6 +624,13 @@ RunResult *sim_run(const Sim *base, const RunPlan *plan, Arena *keep)
 	out->stopped = s->stopped && !out->dead;
 	out->unsure = s->unsure || terms_limit_hit(s->terms);
 	out->hidden = s->hidden_seen;
+	out->nchoices = s->choices.ntaken;
+	memcpy(out->choices, s->choices.taken, sizeof out->choices);
+	memcpy(out->other, s->choices.other, sizeof out->other);
+	if (s->misfit && s->fields_chosen && !s->stopped) {
+		out->dead = true;
+		out->why = S("a named tuple whose fields stand otherwise");
+	}
 	out->cut_made = s->cut_made;
 	if (s->stopped && r->stack.n) {
 		out->at_code = r->stack.v[r->stack.n - 1]->m.code;

@@ -50,7 +50,7 @@ typedef struct Seen {
 	uint32_t object, store;
 } Seen;
 
-enum { RUN_MAX_CHOICES = 256 };
+enum { RUN_MAX_CHOICES = SIM_CHOICES_MOST };
 
 typedef struct RunResult {
 	VEC(Seen) seen;

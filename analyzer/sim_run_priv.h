@@ -39,7 +39,6 @@ typedef struct Run {
 	VEC(Activation *) stack;
 	VEC(Binding) bindings;
 	uint32_t activations, nbound;
-	uint32_t choice;
 	Map params;         /* self objects by function name */
 	Map mentioned;      /* names that listings use: Sym -> 1 */
 	uint32_t *parent;   /* by entry: the one that called it first, plus 1 */

@@ -189,40 +189,103 @@ static Str unknown_why(const RunResult *ref, const RunResult *with)
 	return S("a branch on a value decides");
 }
 
+/* What is asked of a pair of runs. */
+typedef struct Question {
+	SimCut cut;
+	Assume assume;
+	Verdict *v;    /* gets evidence and reasons */
+	bool *hidden;  /* set where hidden code got something */
+	bool keep;     /* runs without the cut are kept with the path */
+} Question;
+
+/* What came of it: choices that the runs took, beyond those of the path where original code asks for more. */
+typedef struct Answer {
+	Difference d;
+	bool possible; /* the program can run so */
+	uint8_t choices[RUN_MAX_CHOICES], other[RUN_MAX_CHOICES];
+	uint32_t n;
+} Answer;
+
+static void note_choices(Answer *a, const RunResult *r)
+{
+	if (r->nchoices <= a->n)
+		return;
+	a->n = r->nchoices;
+	memcpy(a->choices, r->choices, a->n * sizeof *a->choices);
+	memcpy(a->other, r->other, a->n * sizeof *a->other);
+}
+
 /* Compares a run with the cut to one without. What the former made is dropped again, terms too: there is one for each
  * boundary, and nothing of it is needed but the answer. */
-static Difference ask(Judge *j, Path *p, SimCut cut, Assume assume, Verdict *v, bool *hidden)
+static Answer ask(Judge *j, Path *p, const Question *q)
 {
 	Originals from = {0};
+	Answer out = {.d = DIFF_UNKNOWN, .possible = true};
 	for (;;) {
 		const SimCut none = {.output = -1, .input = -1};
-		RunResult **kept = reference(p, assume, &from);
+		RunResult **kept = q->keep ? reference(p, q->assume, &from) : NULL;
 		if (kept && !*kept)
-			*kept = run(j, p, none, assume, &from);
-		if (kept && (*kept)->stopped) {
-			if (!v->why.n)
-				v->why = str_copy(j->c->keep, (*kept)->why);
-			return DIFF_UNKNOWN;
-		}
+			*kept = run(j, p, none, q->assume, &from);
 		ArenaMark mark = arena_mark(j->c->runs);
 		TermsMark terms = terms_mark(j->base.terms);
-		const RunResult *ref = kept ? *kept : run(j, p, none, assume, &from), *with = run(j, p, cut, assume, &from);
-		uint32_t other = from.n < RUN_ORIGINALS && !ref->stopped ? first_other_pattern(ref, with, &from) : UINT32_MAX;
-		Difference d = DIFF_UNKNOWN;
-		if (other == UINT32_MAX) {
-			d = compare(j, ref, with);
-			*hidden |= ref->hidden || with->hidden;
-			if (d == DIFF_VALUE)
-				evidence(j->c->keep, with, v);
-			if (d == DIFF_UNKNOWN && !v->why.n)
-				v->why = str_copy(j->c->keep, unknown_why(ref, with));
+		const RunResult *ref = kept ? *kept : run(j, p, none, q->assume, &from), *with = NULL;
+		uint32_t other = UINT32_MAX;
+		note_choices(&out, ref);
+		out.possible = !ref->dead || !from.n;
+		if (!ref->stopped && out.possible) {
+			with = run(j, p, q->cut, q->assume, &from);
+			note_choices(&out, with);
+			other = from.n < RUN_ORIGINALS ? first_other_pattern(ref, with, &from) : UINT32_MAX;
 		}
+		if (with && other == UINT32_MAX) {
+			out.d = compare(j, ref, with);
+			*q->hidden |= ref->hidden || with->hidden;
+		}
+		if (out.d == DIFF_VALUE)
+			evidence(j->c->keep, with, q->v);
+		if (out.d == DIFF_UNKNOWN && other == UINT32_MAX && out.possible && !q->v->why.n)
+			q->v->why = str_copy(j->c->keep, with ? unknown_why(ref, with) : ref->why);
 		terms_rewind(j->base.terms, terms);
 		arena_rewind(j->c->runs, mark);
 		if (other == UINT32_MAX)
-			return d;
+			return out;
 		from.at[from.n++] = other;
 	}
+}
+
+/* Original code may ask for choices that no run of the path made: each way is asked, and all have to agree. */
+static Difference ask_all(Judge *j, Path *p, Question q)
+{
+	enum { WAYS_MOST = 8 };
+	q.keep = true;
+	Answer a = ask(j, p, &q);
+	Difference all = a.possible ? a.d : DIFF_NOT_ASKED;
+	Path way = {0};
+	q.keep = false;
+	for (uint32_t ways = 1; a.n > p->n; ways++) {
+		uint32_t k = a.n;
+		while (k > p->n && a.other[k - 1])
+			k--;
+		if (k == p->n)
+			break;
+		if (ways == WAYS_MOST)
+			return DIFF_UNKNOWN;
+		memcpy(way.choices, a.choices, sizeof way.choices);
+		way.choices[k - 1] = !way.choices[k - 1];
+		way.n = k;
+		a = ask(j, &way, &q);
+		if (a.n < k) /* it was not asked for again */
+			a = (Answer){.d = DIFF_UNKNOWN, .possible = true};
+		if (!a.possible)
+			continue;
+		if (all != DIFF_NOT_ASKED && a.d != all)
+			all = a.d <= DIFF_IDENTITY && all <= DIFF_IDENTITY ? DIFF_IDENTITY : DIFF_UNKNOWN;
+		else
+			all = a.d;
+		if (all == DIFF_UNKNOWN)
+			break;
+	}
+	return all;
 }
 
 static void judge(Judge *j, SimCut cut, Verdict *v)
@@ -231,7 +294,7 @@ static void judge(Judge *j, SimCut cut, Verdict *v)
 	bool hidden = j->hidden; /* original code also calls what was inlined, and stands in no frame */
 	for (uint32_t i = 0; i < j->npaths; i++) {
 		for (Assume a = ASSUME_NOTHING; a == ASSUME_NOTHING || (hidden && a < ASSUME_N); a = (Assume)(a + 1)) {
-			Difference d = ask(j, &j->paths[i], cut, a, v, &hidden);
+			Difference d = ask_all(j, &j->paths[i], (Question){.cut = cut, .assume = a, .v = v, .hidden = &hidden});
 			if (d == DIFF_NOT_ASKED)
 				break;
 			asked = true;
@@ -379,7 +442,8 @@ static void follow(Judge *j)
 {
 	static const uint32_t small[] = {SIM_SMALL, SIM_SMALL / 16, SIM_SMALL / 256};
 	const Judge fresh = *j;
-	j->learned.types.a = j->c->runs;
+	j->learned.types.a = j->learned.tuples.a = j->c->runs;
+	sim_learn_classes(&j->learned, j->c->p);
 	for (uint32_t i = 0; j->entries.v.n && i < sizeof small / sizeof *small; i++) {
 		uint64_t left = j->steps_left;
 		SimLearned learned = j->learned;
