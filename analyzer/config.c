@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "glob.h"
 #include "nearest.h"
 
 enum {
@@ -60,6 +61,16 @@ unsigned contract_keeps(const Contract *c, bool captured_by_2x)
 {
 	unsigned named = contracts[contract_of(c, captured_by_2x)].keeps;
 	return (named & ~c->keep_set) | (c->keep_value & c->keep_set);
+}
+
+Str contract_text(const Contract *c, Arena *a)
+{
+	Buf b = {.a = a};
+	buf_add(&b, contract_name(c->name));
+	for (int i = 0; i < NSWITCHES; i++)
+		if (c->keep_set & switches[i].bit)
+			buf_printf(&b, "," STR_FMT "=%s", STR_ARG(switches[i].name), c->keep_value & switches[i].bit ? "yes" : "no");
+	return buf_str(&b);
 }
 
 static bool keep_fault(Arena *a, Str *why, const char *what, Str word, const Nearest *near)
@@ -162,6 +173,15 @@ Limits limits_default(void)
 #include "limits.def"
 #undef LIMIT
 	};
+}
+
+bool config_path_fits(const Config *c, Str glob, Str path, Arena *scratch)
+{
+	ArenaMark mark = arena_mark(scratch);
+	Str whole = path_join(scratch, c->working_folder, path);
+	bool fits = glob_path(glob, path_below(scratch, c->folder.n ? c->folder : c->working_folder, whole));
+	arena_rewind(scratch, mark);
+	return fits;
 }
 
 Config config_default(void)

@@ -31,6 +31,8 @@ bool contract_parse(Str s, ContractName *out);
 unsigned contract_keeps(const Contract *c, bool captured_by_2x);
 /* The named set that is in force for a graph: never CONTRACT_AUTO. */
 ContractName contract_of(const Contract *c, bool captured_by_2x);
+/* "fresh", "auto,input_writes=no": the name and the switches that were set. */
+Str contract_text(const Contract *c, Arena *a);
 /* Parses "input_writes=no,strides=yes" into *c; false and *why on error. */
 bool contract_keep_parse(Str s, Contract *c, Arena *a, Str *why);
 
@@ -58,6 +60,17 @@ typedef struct RuleAsk {
 	Str from;        /* where: "--select", "FILE:LINE" */
 } RuleAsk;
 
+/* Findings that the user does not want to see: all that is given has to fit. */
+typedef struct Suppression {
+	Str rule;            /* words with commas */
+	Str path, source;    /* globs: of the dump, of the file of the user's program */
+	Str graph;           /* glob */
+	int32_t output, input; /* -1: any */
+	Str fingerprint;
+	Str reason;
+	Str from;            /* FILE:LINE */
+} Suppression;
+
 typedef struct Config {
 	Contract contract;
 	VersionSpan torch;   /* from --torch; 0,0 when not given */
@@ -65,8 +78,14 @@ typedef struct Config {
 	Severity show;       /* lowest severity that text for people shows */
 	bool allow_incomplete;
 	VEC(RuleAsk) asks;
+	VEC(Suppression) suppressions;
+	Str folder;          /* globs are seen from here: that of the configuration file */
+	Str working_folder;  /* paths of dumps are */
+	const struct Baseline *baseline; /* NULL: none */
 	Limits limits;
 } Config;
 Config config_default(void);
+/* Does a glob of the configuration fit the path of a dump? */
+bool config_path_fits(const Config *c, Str glob, Str path, Arena *scratch);
 
 #endif

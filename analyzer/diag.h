@@ -60,6 +60,7 @@ typedef struct Finding {
 	bool quiet_by_contract; /* would be a warning or error under `fresh`: counted in the summary line */
 	Str fingerprint;  /* of the graph's structure: the same after a recapture; empty: none */
 	Str suppressed;   /* "inline", "config" or "baseline"; empty: it counts */
+	Str suppress_reason; /* in the user's words; may be empty */
 	VEC(Var) vars;
 	VEC(Step) steps;
 	/* filled by rules_render: */

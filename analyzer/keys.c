@@ -99,8 +99,9 @@ void keys_list(KeysFile *k, yaml_node_t *node, KeyFn *item, void *into)
 	yaml_node_item_t *at = node->data.sequence.items.start, *end = node->data.sequence.items.top;
 	if (at == end)
 		keys_fault(k, node, "the list is empty");
-	if (end - at > LIST_MOST) {
-		keys_fault(k, node, "the list has more than %d items", LIST_MOST);
+	uint32_t most = k->list_most ? k->list_most : LIST_MOST;
+	if (end - at > most) {
+		keys_fault(k, node, "the list has more than %u items", (unsigned)most);
 		return;
 	}
 	for (; at < end && k->faults <= FAULTS_MOST; at++)
@@ -217,6 +218,7 @@ static void read_documents(KeysFile *k, yaml_parser_t *parser, Str text, KeyFn *
 		yaml_node_t *node = yaml_document_get_root_node(&doc);
 		if (node) {
 			k->doc = &doc;
+			k->documents++;
 			root(k, node, into);
 		}
 		yaml_document_delete(&doc);
@@ -228,7 +230,7 @@ static void read_documents(KeysFile *k, yaml_parser_t *parser, Str text, KeyFn *
 bool keys_documents(KeysFile *k, Str text, KeyFn *root, void *into)
 {
 	yaml_parser_t parser;
-	if (text.n > FILE_MOST) {
+	if (text.n > (k->file_most ? k->file_most : FILE_MOST)) {
 		keys_fault_at(k, 0, 0, S("the file is larger than 1 MiB"));
 		return false;
 	}

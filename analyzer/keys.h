@@ -14,6 +14,8 @@ typedef struct KeysFile {
 	Str path;        /* as faults name it */
 	Buf *errors;     /* "FILE:LINE:COLUMN: message" lines */
 	uint32_t faults; /* how many so far; from some number on they are counted only */
+	uint32_t file_most, list_most; /* bytes of a file, items of a list; 0: 1 MiB, 1000 */
+	uint32_t documents; /* that were read */
 	yaml_document_t *doc;
 	const void *user; /* the reader's own */
 } KeysFile;

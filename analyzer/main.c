@@ -11,6 +11,7 @@
 #include <malloc.h>
 #endif
 
+#include "baseline.h"
 #include "confirm.h"
 #include "embedded.h"
 #include "facts.h"
@@ -26,7 +27,7 @@
 /* The others, 1 and 3, come from run_status. */
 enum { STATUS_CLEAN = 0, STATUS_USAGE = 2, STATUS_FAILURE = 4 };
 
-static const uint64_t FACTS_FILE_MOST = (uint64_t)64 << 20;
+static const uint64_t FACTS_FILE_MOST = (uint64_t)64 << 20, BASELINE_FILE_MOST = (uint64_t)256 << 20;
 
 /* ---- printing ---- */
 
@@ -91,6 +92,50 @@ static bool load_facts(const Options *o, Tables *t, Arena *a)
 	return ok;
 }
 
+/* A file of the user's own, whole; false and a line on standard error when it cannot be read. */
+static bool load_text(Arena *a, Str path, uint64_t most, Str *text)
+{
+	Sources files;
+	Str why;
+	sources_init(&files, a);
+	FileId f = sources_add_file(&files, path, path, most, &why);
+	if (f.i)
+		*text = source_get(&files, f)->text;
+	else
+		say(STR_FMT ": " STR_FMT, STR_ARG(path), STR_ARG(why));
+	return f.i != 0;
+}
+
+static bool load_baseline(Options *o, Arena *a)
+{
+	Str text;
+	Buf faults = {.a = a};
+	if (!o->baseline.n)
+		return true;
+	if (!load_text(a, o->baseline, BASELINE_FILE_MOST, &text))
+		return false;
+	o->cfg.baseline = baseline_load(a, o->baseline, text, &faults);
+	say_lines(buf_str(&faults));
+	return o->cfg.baseline != NULL;
+}
+
+static bool write_baseline(Run *r, const Options *o, Arena *a)
+{
+	Buf text = {.a = a};
+	Str why;
+	if (!o->write_baseline.n || r->out_of_memory)
+		return true;
+	baseline_write(&r->diags, contract_text(&r->cfg->contract, a), a, &text);
+	if (!output_write(o->write_baseline, buf_str(&text), a, &why)) {
+		say(STR_FMT ": " STR_FMT, STR_ARG(o->write_baseline), STR_ARG(why));
+		return false;
+	}
+	uint32_t n = baseline_mark(&r->diags);
+	r->quiet_by_contract = 0;
+	say("%u finding%s written to " STR_FMT, (unsigned)n, report_plural(n), STR_ARG(o->write_baseline));
+	return true;
+}
+
 static void read_file(Run *r, const Options *o, const WalkFile *f, Arena *a)
 {
 	Str why, shown = str_eq(f->path, S("-")) ? o->stdin_name : f->path;
@@ -153,6 +198,10 @@ static void say_incomplete(const Run *r)
 		say("incomplete: %u file%s or folder%s could not be read", (unsigned)r->files_failed,
 			report_plural(r->files_failed), report_plural(r->files_failed));
 	say_unread(r);
+	if (r->baseline_gone)
+		say("%u entr%s of the baseline " STR_FMT " %s not found any more: --write-baseline takes %s out", (unsigned)r->baseline_gone,
+			r->baseline_gone == 1 ? "y" : "ies", STR_ARG(r->cfg->baseline->path), r->baseline_gone == 1 ? "is" : "are",
+			r->baseline_gone == 1 ? "it" : "them");
 	if (r->program.graphs.n <= 1 && !r->program.frames.n)
 		say("no graph and no bytecode in any input; capture them with "
 			"TORCH_LOGS=\"graph_code,bytecode,graph_breaks\"");
@@ -271,7 +320,7 @@ static int run(const Options *o, Tables *t, Arena *a)
 		read_inputs(r, o, a);
 		if (!r->out_of_memory)
 			run_analyse(r);
-		status = finish(r, o, a);
+		status = write_baseline(r, o, a) ? finish(r, o, a) : STATUS_FAILURE;
 	} else {
 		status = show_rules(r, o, a);
 	}
@@ -279,12 +328,12 @@ static int run(const Options *o, Tables *t, Arena *a)
 	return status;
 }
 
-static int with_tables(const Options *o, Arena *a)
+static int with_tables(Options *o, Arena *a)
 {
 	Tables *t = NEW(a, Tables);
 	int status = STATUS_USAGE;
 	tables_init(t);
-	if (load_facts(o, t, a) && check_asks(o, t, a))
+	if (load_facts(o, t, a) && check_asks(o, t, a) && load_baseline(o, a))
 		status = run(o, t, a);
 	tables_free(t);
 	return status;

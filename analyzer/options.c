@@ -25,7 +25,7 @@ struct Option {
 	const char *arg;  /* what --help calls the value; NULL: takes none */
 	const char *group; /* heading in --help, at the first of each group */
 	SetFn *set;
-	size_t field;     /* set_flag, set_limit: offset of the field in Options, in Limits */
+	size_t field;     /* set_flag, set_file, set_limit: offset of the field in Options, in Limits */
 	const char *help;
 };
 
@@ -220,6 +220,14 @@ static bool set_color(Parse *p, const Option *opt, Str value)
 	return fault(p, opt, value, &near, "colour is auto, always or never, not");
 }
 
+static bool set_file(Parse *p, const Option *opt, Str value)
+{
+	if (!value.n)
+		return fault(p, opt, value, NULL, "a file is needed, not");
+	*(Str *)((char *)p->o + opt->field) = value;
+	return true;
+}
+
 static bool set_stdin_name(Parse *p, const Option *opt, Str value)
 {
 	if (!value.n)
@@ -289,6 +297,11 @@ static const Option options[] = {
 		"lowest level that gives status 1: note, warning (default), error, never"},
 	{"allow-incomplete", 0, NULL, NULL, set_flag, offsetof(Options, cfg.allow_incomplete),
 		"status 0 in place of 3 when input could not be read, or holds no graph"},
+
+	{"baseline", 0, "FILE", "Findings that were there already", set_file, offsetof(Options, baseline),
+		"findings in this file are suppressed; those beyond it are new"},
+	{"write-baseline", 0, "FILE", NULL, set_file, offsetof(Options, write_baseline),
+		"write the findings of this run to such a file"},
 
 	{"stdin-filename", 0, "NAME", "Input", set_stdin_name, 0,
 		"what to call standard input (`-`); default <stdin>"},
@@ -499,6 +512,8 @@ static void check_paths(const Options *o, Buf *why)
 			STR_ARG(o->paths.v[0]));
 	else if (o->command == CMD_CONFIRM && !o->target.n)
 		buf_add(why, S("confirm needs a boundary, as __compiled_fn_3:out0 or __compiled_fn_3:in2"));
+	else if (o->write_baseline.n && o->command != CMD_CHECK)
+		buf_add(why, S("--write-baseline is for check only"));
 	else if (o->command == CMD_EXPLAIN && !o->target.n)
 		buf_add(why, S("explain needs a rule, as GL101 or output-aliases-input; graphlint rules lists them"));
 	else if (!o->paths.n && commands[o->command].reads)
@@ -614,8 +629,8 @@ void options_help(Buf *out)
 		help_option(out, &options[i]);
 	buf_add(out, S("\nExit status:\n"
 		"  0  nothing at or above --fail-on\n"
-		"  1  findings at or above --fail-on (GL901 to GL903 never count); only of check\n"
-		"  2  the command line or a file of facts has a fault, or confirm finds no such boundary\n"
+		"  1  findings at or above --fail-on (GL901 to GL904 never count); only of check\n"
+		"  2  the command line, a file of facts or a baseline has a fault, or confirm finds no such boundary\n"
 		"  3  no such finding, but input could not be read, or only in part, or holds no graph\n"
 		"  4  failure of the machine or of graphlint itself\n"
 		"\nTo capture (more: graphlint capture):\n"

@@ -30,6 +30,7 @@ typedef struct Options {
 	bool quiet, help, version;
 	Str stdin_name;
 	VEC(Str) facts;       /* files of --facts */
+	Str baseline, write_baseline; /* files; empty: none */
 	VEC(Str) paths;
 } Options;
 

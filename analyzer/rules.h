@@ -47,6 +47,8 @@ Rules *rules_builtin(Arena *a);
  * and names included, with the nearest known one). */
 bool rules_load(Rules *r, Arena *a, Str path, Str text, Buf *errors);
 const Rule *rules_find(const Rules *r, Str id_or_name);
+/* Does a word name the rule: its id, its name, the beginning of its id, `all`? */
+bool rules_word_fits(const Rule *r, Str word);
 /* "WHAT" and the nearest id or name, for a word that names no rule. */
 void rules_say_unknown(const Rules *r, Str word, Buf *out);
 

@@ -27,6 +27,11 @@ void rules_say_unknown(const Rules *r, Str word, Buf *out)
 	nearest_say(&near, out);
 }
 
+bool rules_word_fits(const Rule *r, Str word)
+{
+	return closeness(r, word) != CLOSE_NOT;
+}
+
 static bool names_a_rule(const Rules *r, Str word)
 {
 	for (uint32_t i = 0; i < r->v.n; i++)

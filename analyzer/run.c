@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "run.h"
 
+#include "baseline.h"
 #include "check.h"
 #include "compare_meta.h"
+#include "fingerprint.h"
 #include "link.h"
 #include "observe.h"
 #include "quoted.h"
 #include "read.h"
+#include "suppress.h"
 
 void tables_init(Tables *t)
 {
@@ -254,8 +257,22 @@ static void observe(Run *r)
 static void apply_levels(Run *r)
 {
 	rules_apply_levels(r->tables->rules, r->levels, &r->diags);
+}
+
+static void suppress(Run *r)
+{
+	FingerprintCtx f = {.p = &r->program, .sources = &r->sources, .t = r->types, .f = r->tables->facts,
+	                    .types = (const NodeTypes *const *)r->node_types, .torch = r->cfg->torch, .scratch = &r->scratch};
+	SuppressCtx s = {.p = &r->program, .sources = &r->sources, .artifacts = &r->artifacts, .rules = r->tables->rules,
+	                 .levels = r->levels, .cfg = r->cfg, .scratch = &r->scratch};
+	crash_note("suppress", NULL, 0);
+	fingerprint_findings(&f, &r->diags);
+	suppress_findings(&s, &r->diags);
+	if (r->cfg->baseline)
+		r->baseline_gone = baseline_apply(r->cfg->baseline, contract_text(&r->cfg->contract, &r->a), &r->diags,
+		                                  &r->scratch);
 	for (uint32_t i = 0; i < r->diags.v.n; i++)
-		r->quiet_by_contract += r->diags.v.v[i].quiet_by_contract;
+		r->quiet_by_contract += r->diags.v.v[i].quiet_by_contract && !r->diags.v.v[i].suppressed.n;
 }
 
 static void check(Run *r)
@@ -290,6 +307,7 @@ void run_analyse(Run *r)
 	observe(r);
 	check(r);
 	apply_levels(r);
+	suppress(r);
 	rules_render(r->tables->rules, &r->diags);
 	diags_sort(&r->diags);
 	r->budget->fail = NULL;
@@ -312,7 +330,7 @@ static Severity worst_counting(const Run *r)
 	Severity worst = SEV_NONE;
 	for (uint32_t i = 0; i < r->diags.v.n; i++) {
 		const Finding *f = &r->diags.v.v[i];
-		if (!str_starts(f->rule, S("GL9")) && f->severity > worst)
+		if (!str_starts(f->rule, S("GL9")) && !f->suppressed.n && f->severity > worst)
 			worst = f->severity;
 	}
 	return worst;

@@ -55,6 +55,7 @@ typedef struct Run {
 	GraphVerdicts *verdicts; /* by GraphId */
 	Arena sim[RUN_SIM_ARENAS];         /* working memory of verdicts */
 	RuleLevel *levels;      /* by rule: what the user asks for */
+	uint32_t baseline_gone; /* entries of the baseline that no finding has any more */
 	bool findings_only;     /* nobody asks for verdicts but rules */
 	Diags diags;
 	unsigned dump;          /* DumpPass bits */

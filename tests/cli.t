@@ -195,6 +195,35 @@ has o.json '"contract": "strict"'
 n=$((n + 1))
 if ls o.json.* >/dev/null 2>&1; then echo "not ok $n - no temporary file"; else echo "ok $n - no temporary file"; fi
 
+want 0 'a baseline is written' --select=GL101 --write-baseline=base.json two_ops.txt
+has err '1 finding written to base.json'
+has base.json '"rule":"GL101"'
+lacks out 'GL101'
+cat - two_ops.txt >moved.txt <<'X'
+V1201 02:33:53.413000 32219 torch/_dynamo/x.py:734] [7/3] [__other] text before it
+X
+sed -i 's/_stack0_0_/l_other_name_/g; s/view/renamed/; s/contiguous =/copy_1 =/; s/contiguous\.view/copy_1.view/; s/(view,)/(renamed,)/' moved.txt
+sed -i 's/1024/2048/' moved.txt
+want 0 'the baseline holds' --select=GL101 --baseline=base.json two_ops.txt
+has out '1 finding suppressed'
+want 0 'and for other names and numbers' --select=GL101 --baseline base.json moved.txt
+has out '1 finding suppressed'
+want 0 'json says so' --select=GL101 --baseline base.json --format=json two_ops.txt
+has out '"suppressed":"baseline"'
+sed 's/\.contiguous()/.t()/' two_ops.txt >other.txt
+want 1 'another operator is another finding' --select=GL101 --baseline base.json other.txt
+has err '1 entry of the baseline base.json is not found any more'
+want 2 'no such baseline' --baseline=nowhere.json two_ops.txt
+want 2 'no baseline' --baseline=facts.txt two_ops.txt
+has err 'facts.txt:1:'
+want 4 'a baseline that cannot be written' --write-baseline=nowhere/base.json two_ops.txt
+has err 'nowhere/base.json: No such file or directory'
+want 2 'only check writes one' suspects --write-baseline=b.json two_ops.txt
+
+sed 's/$/  # graphlint: ignore[GL101] cloned later/' two_ops.txt >seen.txt
+want 0 'a comment' --format=json seen.txt
+has out '"suppressed":"inline"'
+
 want 3 'no graph' prose.txt
 has err 'TORCH_LOGS="graph_code,bytecode,graph_breaks"'
 want 0 'no graph, allowed' --allow-incomplete prose.txt
