@@ -156,6 +156,7 @@ typedef struct Source {
 	uint32_t obj;
 	NodeId node;
 	Tri shares, same;
+	bool traced_copy;
 	Str cond, why;
 } Source;
 
@@ -196,6 +197,7 @@ static Source source_of(Flow *f, NodeId id, const Fact *fact, const FactArg *fa,
 		Decision d = decide_alias(&dc, id, fact, src);
 		s.shares = d.shares;
 		s.same = d.same_object;
+		s.traced_copy = d.traced_copy;
 		s.cond = d.condition;
 		s.why = d.because;
 	} else if (fact->kind == FK_MAYBE_VIEW || fact->kind == FK_UNKNOWN) {
@@ -204,6 +206,7 @@ static Source source_of(Flow *f, NodeId id, const Fact *fact, const FactArg *fa,
 		s.same = TRI_MUST;
 	} else if (fact_has(fact, FT_SAME_OBJECT)) {
 		s.same = TRI_MUST;
+		s.traced_copy = fact_has(fact, FT_TRACED_COPY);
 	} else if (fact_has(fact, FT_MAYBE_SAME_OBJECT)) {
 		s.same = same_by_types(f, id, src);
 	}
@@ -220,8 +223,10 @@ static Source source_of(Flow *f, NodeId id, const Fact *fact, const FactArg *fa,
 /* The tensor that a result member is, given everything it may share with. */
 static uint32_t member_object(Flow *f, NodeId id, const Source *src, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
 		flow_from(f, id, src[i].node, src[i].shares, src[i].same == TRI_MUST, src[i].shares == TRI_MAY ? src[i].cond : src[i].why);
+		f->from[id.i].traced_copy |= src[i].traced_copy && src[i].shares != TRI_NO;
+	}
 	if (n == 1 && src->same == TRI_MUST)
 		return src->obj;
 	bool must = n == 1 && src->shares == TRI_MUST;

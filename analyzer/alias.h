@@ -76,6 +76,7 @@ typedef struct NodeFrom {
 	NodeId node;      /* the argument; 0: the result is new memory, or no tensor */
 	Tri shares;       /* MUST, or MAY on condition `why` */
 	bool same_object; /* the argument itself, not a view of it */
+	bool traced_copy; /* AOTAutograd traces a copy here (an inactive dropout, PyTorch 2.1 to 2.13) */
 	Str why;          /* condition or reason */
 } NodeFrom;
 

@@ -13,6 +13,7 @@
 typedef struct Decision {
 	Tri shares;      /* does the result share the argument's storage? */
 	Tri same_object; /* is the result the argument itself? at most `shares` */
+	bool traced_copy; /* AOTAutograd traces a copy where eager code shares */
 	Tri writes;      /* for conditional writes: is the argument written? else TRI_NO */
 	Str condition;   /* when something is MAY: the condition under which it shares or writes, in
 	                  * words: "x is already contiguous"; names the argument as the dump does */

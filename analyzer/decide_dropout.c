@@ -114,5 +114,7 @@ Decision decide_dropout(const Query *k)
 	Clauses idle = dropout_idle(k);
 	if (inplace == TRI_MAY && idle.all != TRI_MUST)
 		clause_add(&idle, TRI_MAY, S("inplace is True"), (Str){0});
-	return clauses_answer(&idle, same_when_idle(k), (Str){0});
+	Decision d = clauses_answer(&idle, same_when_idle(k), (Str){0});
+	d.traced_copy = fact_has(k->fact, FT_TRACED_COPY);
+	return d;
 }

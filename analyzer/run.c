@@ -227,6 +227,16 @@ static bool verdicts_wanted(const Run *r)
 	return false;
 }
 
+/* Graphs of which AOTAutograd is asked what it does with them. */
+static const uint8_t *by_aot(Run *r)
+{
+	const Program *p = &r->program;
+	uint8_t *aot = NEW_N(&r->a, uint8_t, p->graphs.n);
+	for (uint32_t i = 1; i < p->graphs.n; i++)
+		aot[i] = contract_of(&r->cfg->contract, link_captured_by_2x(p, p->graphs.v[i])) == CONTRACT_AOT;
+	return aot;
+}
+
 static void judge(Run *r)
 {
 	if (!verdicts_wanted(r)) {
@@ -236,7 +246,7 @@ static void judge(Run *r)
 	Quoted quoted = quoted_collect(&r->program, &r->artifacts, &r->sources, &r->a, &r->scratch);
 	VerdictCtx c = {.p = &r->program, .t = r->types, .f = r->tables->facts, .shapes = r->tables->shapes,
 	                .sem = r->tables->sem, .types = (const NodeTypes *const *)r->node_types, .summaries = (const Summary *const *)r->summaries,
-	                .names = &r->tables->names, .keep = &r->a, .a = &r->sim[0], .scratch = &r->sim[1], .inner = &r->sim[2],
+	                .aot = by_aot(r), .torch = r->cfg->torch, .names = &r->tables->names, .keep = &r->a, .a = &r->sim[0], .scratch = &r->sim[1], .inner = &r->sim[2],
 	                .terms = &r->sim[3], .runs = &r->sim[4], .frames = r->frames, .quoted = &quoted, .dump = r->dump & DUMP_VERDICT ? &r->dump_out : NULL};
 	crash_note("verdict", NULL, 0);
 	r->verdicts = verdict_program(&c);

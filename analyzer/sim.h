@@ -78,6 +78,9 @@ typedef struct SimPart {
 	TermId term;
 } SimPart;
 
+/* On which side of the cut a storage is. */
+typedef enum SimSide { SIDE_NONE, SIDE_OLD, SIDE_NEW } SimSide;
+
 typedef struct SimStore {
 	uint32_t n;       /* elements of a small one; 0 large or unknown */
 	TermId *e;
@@ -87,7 +90,15 @@ typedef struct SimStore {
 	VEC(SimPart) parts; /* newest last */
 	uint64_t origin;
 	uint32_t touched; /* writes so far */
+	uint8_t side;     /* SimSide */
 } SimStore;
+
+/* Where a tensor comes from. */
+typedef enum SimWhence {
+	WHENCE_MADE,  /* an operator of the program */
+	WHENCE_GIVEN, /* an argument, or made by hidden code: it may be a view, and may need a gradient */
+	WHENCE_PARAMETER, WHENCE_BUFFER
+} SimWhence;
 
 /* A tensor object: a view of a store. set_ and resize_ change it in place. */
 typedef struct SimTensor {
@@ -103,15 +114,26 @@ typedef struct SimTensor {
 	DType dtype;
 	Sym device;
 	Ref self;         /* its object */
-	bool needs_grad;
 	uint64_t version; /* metadata writes so far */
 	uint64_t origin;  /* equal in compared runs; 0: a copy that a cut made */
+	/* As autograd sees it: indices into Sim.tensors. */
+	uint8_t whence;   /* SimWhence */
+	uint32_t parent;  /* what it was made a view of; 0: nothing, or by detach */
+	uint32_t base;    /* ... and what that is a view of, and so on; 0: it is a root itself */
+	uint32_t wrapper; /* storage object around the memory: 0 the one that it was made with, others by way of arrays */
 } SimTensor;
 
-/* What is cut: every call of a graph hands out a copy of one output, or gets a copy of one input. */
+/* What is cut at every call of a graph. */
+typedef enum SimCutKind {
+	CUT_BOUNDARY, /* it hands out a copy of one output, or gets a copy of one input */
+	CUT_TRACED    /* operators of which AOTAutograd traces a copy give one (NodeFrom.traced_copy) */
+} SimCutKind;
+
 typedef struct SimCut {
 	GraphId graph; /* 0: nothing is cut */
-	int32_t output, input; /* the other is -1 */
+	int32_t output, input; /* CUT_BOUNDARY: the other is -1 */
+	SimCutKind kind;
+	NodeId node;   /* CUT_TRACED: only this operator; 0 all of them */
 } SimCut;
 
 /* What hidden code does, the same in all runs that are compared. */
@@ -224,8 +246,8 @@ typedef struct Sim {
 	VEC(SimLeft) plain;
 	VEC(SimFlow) plain_flows; /* where it enters another graph */
 	Map flow_seen;
-	uint32_t cut_old, cut_new; /* stores on both sides of the cut, once it was made */
 	bool cut_made;
+	bool tracing;          /* within the graph that CUT_TRACED is about */
 	SimCall call;          /* with VALUE_LATER */
 	Sym next_name;         /* of the next record that has not run yet; 0 none */
 	uint64_t frame_site;   /* of the running frame: part of every site */
@@ -233,6 +255,8 @@ typedef struct Sim {
 	bool mixed;            /* sim_content met a large tensor of several parts since this was reset */
 	Map assumed;           /* those of them for which a number was taken, since no argument decides them: Sym -> 1 */
 	bool assumes;          /* such a symbol was asked for since this was reset */
+	struct AotLog *aot;    /* what calls of graphs look like to AOTAutograd (sim_aot.h); NULL: not asked */
+	uint32_t wrappers;     /* storage objects made around memory that had one */
 	bool hidden_seen;      /* hidden code got a tensor on this path */
 	bool unsure;           /* something was approximated so that nothing can be concluded from a difference */
 	Str unsure_why;
@@ -273,6 +297,9 @@ Ref sim_root_tensor(Sim *s, TypeId type, uint64_t origin);
 Ref sim_new_tensor(Sim *s, TypeId type, const TermId *terms, uint64_t origin);
 Ref sim_clone(Sim *s, Ref tensor);               /* own store, same contents, sizes, strides */
 TermId sim_content(Sim *s, Ref tensor);          /* one term for all it holds now, sizes included */
+void sim_note_origin(Sim *s, Ref tensor, Str name); /* what the name of an input or attribute says */
+void sim_make_root(Sim *s, Ref view);            /* detach: for autograd it is no view */
+void sim_wrap_memory(Sim *s, Ref tensor);        /* by way of an array: another storage object around the same memory */
 bool sim_share(const Sim *s, Ref a, Ref b);      /* one store */
 Tri sim_overlap(Sim *s, Ref a, Ref b);           /* elements in common? */
 TypeId sim_type(Sim *s, Ref tensor);             /* concrete type for infer */
@@ -294,6 +321,8 @@ void sim_write_part(Sim *s, Ref tensor, const int64_t *size, const int64_t *stri
 Ref sim_view_of_store(Sim *s, Ref base, TypeId type, const uint32_t *idx, uint32_t n);
 /* A number under the symbols of the graph that runs; false when one is unknown. */
 bool sim_expr(Sim *s, ExprId e, int64_t *out);
+/* Do offset and strides of a sized tensor say where its elements are? */
+bool sim_is_placed(const SimTensor *t);
 /* Concrete sizes under the symbols of the graph that runs; false when one is unknown or there are too many. */
 bool sim_sizes(Sim *s, TypeId type, int64_t *size, int64_t *stride, bool *strided, uint32_t *ndim);
 static inline SimTensor *sim_tensor_of(Sim *s, Ref r) { return &s->tensors.v[sim_obj(s, r)->tensor]; }

@@ -577,7 +577,10 @@ static Ref to_array(HostCall *c)
 	Sim *s = c->s;
 	if (c->n != 1 || !sim_is_tensor(s, c->args[0]))
 		return 0;
-	return host_op(s, CALLEE_METHOD, S("detach"), c->args, 1);
+	Ref r = host_op(s, CALLEE_METHOD, S("detach"), c->args, 1);
+	if (r && sim_is_tensor(s, r))
+		sim_wrap_memory(s, r);
+	return r;
 }
 
 static Ref as_tensor(HostCall *c)

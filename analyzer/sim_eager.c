@@ -175,8 +175,9 @@ Ref sim_hidden(Sim *s, Str what, const Ref *args, uint32_t n)
 	bool reads = s->assume == ASSUME_READS || s->assume == ASSUME_MODIFIES || s->assume == ASSUME_ALL;
 	for (uint32_t i = 0; i < r->n; i++) {
 		uint32_t store = sim_tensor_of(s, r->v[i])->store;
-		if (s->cut_made && (store == s->cut_old || store == s->cut_new) && s->touches.n < 4096 && s->assume != ASSUME_NOTHING) {
-			SimTouch t = {.store = store, .write = s->assume != ASSUME_READS, .cut_side = store == s->cut_new, .where = s->here, .what = what};
+		uint8_t side = s->stores.v[store].side;
+		if (side != SIDE_NONE && s->touches.n < 4096 && s->assume != ASSUME_NOTHING) {
+			SimTouch t = {.store = store, .write = s->assume != ASSUME_READS, .cut_side = side == SIDE_NEW, .where = s->here, .what = what};
 			VEC_PUSH(s->a, &s->touches, t);
 		}
 		if (reads)

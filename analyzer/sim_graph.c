@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Graphs of a run: inputs and size symbols are bound, nodes run in order, a cut is made, and what one graph left for
  * another is noted. */
+#include "sim_aot.h"
 #include "sim_node.h"
 
 #include "sim_learn.h"
@@ -20,6 +21,7 @@ static void become_tensor(Sim *s, Ref v, TypeId type, Str name)
 	Ref t = attribute ? map_get(&s->attrs, key) : 0; /* what another graph holds */
 	if (!t)
 		t = sim_root_tensor(s, type, origin);
+	sim_note_origin(s, t, name);
 	if (attribute && !map_get(&s->attrs, key))
 		map_put(&s->attrs, key, v);
 	o = sim_obj(s, v);
@@ -105,31 +107,55 @@ static void bind_inputs(GraphRun *r, Ref *args)
 	}
 }
 
+Ref step_cut_copy(Sim *s, Ref v, bool marks)
+{
+	Ref copy = sim_clone(s, v);
+	if (marks) {
+		s->stores.v[sim_tensor_of(s, v)->store].side = SIDE_OLD;
+		s->stores.v[sim_tensor_of(s, copy)->store].side = SIDE_NEW;
+	}
+	s->cut_made = true;
+	return copy;
+}
+
 static void cut_input(Sim *s, Ref *args, uint32_t n)
 {
 	uint32_t i = (uint32_t)s->cut.input;
-	if (i >= n || !sim_is_tensor(s, args[i]))
-		return;
-	Ref copy = sim_clone(s, args[i]);
-	if (!s->cut_made) {
-		s->cut_old = sim_tensor_of(s, args[i])->store;
-		s->cut_new = sim_tensor_of(s, copy)->store;
-		s->cut_made = true;
-	}
-	args[i] = copy;
+	if (i < n && sim_is_tensor(s, args[i]))
+		args[i] = step_cut_copy(s, args[i], !s->cut_made);
 }
 
 static Ref cut_output(Sim *s, Ref v)
 {
-	if (!sim_is_tensor(s, v))
-		return v;
-	Ref copy = sim_clone(s, v);
-	if (!s->cut_made) {
-		s->cut_old = sim_tensor_of(s, v)->store;
-		s->cut_new = sim_tensor_of(s, copy)->store;
-		s->cut_made = true;
+	return sim_is_tensor(s, v) ? step_cut_copy(s, v, !s->cut_made) : v;
+}
+
+/* The views that lead from an input to an output, taken of another tensor. */
+static Ref replay_views(void *ctx, uint32_t output, Ref base)
+{
+	GraphRun *r = ctx;
+	const OutputSummary *o = &r->sum->outputs[output];
+	uint64_t site = r->s->frame_site;
+	r->s->frame_site = step_mix(site, 43); /* what is counted here is not counted in runs without it */
+	for (uint32_t k = 1; k < o->nchain && base; k++) {
+		const Hop *h = &o->chain[k];
+		const Node *n = h->node.i ? graph_node(r->g, h->node) : NULL;
+		if (!n || n->kind != NK_CALL || h->same_object)
+			continue;
+		Ref *args = NEW_N(r->s->scratch, Ref, n->nargs + 1);
+		Sym *names = NEW_N(r->s->scratch, Sym, n->nargs + 1);
+		for (uint32_t i = 0; i < n->nargs; i++) {
+			const Arg *a = &node_args(r->g, n)[i];
+			bool before = a->kind == AR_NODE && a->u.node.i == r->sum->from[h->node.i].node.i;
+			args[i] = before ? base : step_arg(r, a);
+			names[i] = a->key;
+		}
+		bool member = n->nargs == 2 && sim_obj(r->s, base)->kind == HK_TUPLE;
+		base = member ? step_element(r, base, &node_args(r->g, n)[1])
+		              : sim_operator(r->s, (Callee)n->callee, step_target(r, n), args, names, n->nargs);
 	}
-	return copy;
+	r->s->frame_site = site;
+	return base;
 }
 
 Ref step_graph(Sim *s, const Program *p, const Graph *g, const NodeTypes *nt, const Summary *sum, const Ref *given, uint32_t n,
@@ -143,8 +169,12 @@ Ref step_graph(Sim *s, const Program *p, const Graph *g, const NodeTypes *nt, co
 		memcpy(args, given, n * sizeof *args);
 	bool cut = !eager && s->cut.graph.i && s->cut.graph.i == g->id.i;
 	Map outer = s->symbols, outer_assumed = s->assumed;
+	bool tracing = s->tracing, logged = s->aot && !eager && !depth;
+	s->tracing |= cut && s->cut.kind == CUT_TRACED;
 	s->symbols = s->assumed = (Map){.a = s->a};
 	bind_inputs(&r, args);
+	if (logged)
+		aot_enter(s, g, sum, args, n);
 	if (cut && s->cut.input >= 0) {
 		cut_input(s, args, n);
 		r.v[g->inputs.v[s->cut.input].i] = args[s->cut.input];
@@ -160,11 +190,14 @@ Ref step_graph(Sim *s, const Program *p, const Graph *g, const NodeTypes *nt, co
 	Ref *outs = NEW_N(s->scratch, Ref, g->outputs.n + 1);
 	for (uint32_t j = 0; j < g->outputs.n; j++)
 		outs[j] = step_arg(&r, &g->outputs.v[j].arg);
+	if (logged)
+		aot_leave(s, g, args, outs, replay_views, &r);
 	if (cut && s->cut.output >= 0 && (uint32_t)s->cut.output < g->outputs.n)
 		outs[s->cut.output] = cut_output(s, outs[s->cut.output]);
 	Ref res = g->returns_bare && g->outputs.n == 1 ? outs[0] : sim_list(s, HK_TUPLE, outs, g->outputs.n);
 	s->symbols = outer;
 	s->assumed = outer_assumed;
+	s->tracing = tracing;
 	arena_rewind(s->scratch, mark);
 	return res;
 }

@@ -114,7 +114,10 @@ static Ref with_self(HostCall *c, Ref self, Str name)
 /* A tensor taken for an array: the same memory. */
 static Ref array_of(Sim *s, Ref self)
 {
-	return host_op(s, CALLEE_METHOD, S("detach"), &self, 1);
+	Ref r = host_op(s, CALLEE_METHOD, S("detach"), &self, 1);
+	if (r && sim_is_tensor(s, r))
+		sim_wrap_memory(s, r);
+	return r;
 }
 
 Ref host_tensor_method(HostCall *c, Ref self, Str name)

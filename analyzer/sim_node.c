@@ -2,7 +2,7 @@
  * One node of a graph in a run: calls, attributes, hidden code. */
 #include "sim_node.h"
 
-static Ref element(GraphRun *r, Ref list, const Arg *index)
+Ref step_element(GraphRun *r, Ref list, const Arg *index)
 {
 	Sim *s = r->s;
 	const HeapObj o = *sim_obj(s, list);
@@ -77,7 +77,7 @@ static void call_node(GraphRun *r)
 	Ref out = 0;
 	if (n->callee == CALLEE_OPERATOR && str_eq(step_target(r, n), S("getitem")) && n->nargs == 2 && a[0].kind == AR_NODE &&
 	    r->v[a[0].u.node.i] && !sim_is_tensor(s, r->v[a[0].u.node.i])) {
-		out = element(r, r->v[a[0].u.node.i], &a[1]);
+		out = step_element(r, r->v[a[0].u.node.i], &a[1]);
 		r->v[r->node.i] = out ? out : step_new(r, -1);
 		return;
 	}
@@ -138,6 +138,7 @@ static void attr_node(GraphRun *r)
 		if (!v) {
 			v = sim_root_tensor(s, step_tensor_type(s, r->nt->v[r->node.i]), hash_bytes(21, path.p, path.n));
 			sim_obj(s, v)->name = n->target;
+			sim_note_origin(s, v, path);
 			VEC_PUSH(s->a, &s->roots, v);
 			map_put(&s->attrs, key, v);
 		}

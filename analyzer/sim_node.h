@@ -89,11 +89,14 @@ bool step_body(GraphRun *r, Ref *out);
 
 /* ---- nodes (sim_node.c) ---- */
 void step_node(GraphRun *r);
+Ref step_element(GraphRun *r, Ref list, const Arg *index); /* of a tuple or list; 0: which one is not known */
 /* What Dynamo makes of a source for the name of an attribute or of an input, without its marks: L__self___bufs_0,
  * self___bufs_0 and L_self_bufs_0_ are self_bufs_0. Key of Sim.attrs beside the names themselves. */
 uint64_t step_source_key(Sim *s, Str name);
 
 /* ---- graphs (sim_graph.c) ---- */
+/* A copy where eager code has the tensor itself. `marks`: reads and writes of both sides are noted. */
+Ref step_cut_copy(Sim *s, Ref v, bool marks);
 /* Runs a graph on n arguments, as many as it has inputs; gives what it returns. */
 Ref step_graph(Sim *s, const Program *p, const Graph *g, const NodeTypes *nt, const Summary *sum, const Ref *given, uint32_t n,
                uint64_t site, bool eager, uint32_t depth);

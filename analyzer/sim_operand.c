@@ -28,6 +28,7 @@ Ref step_arg(GraphRun *r, const Arg *a)
 	case AR_TUPLE: return list_ref(r, a, HK_TUPLE);
 	case AR_LIST: return list_ref(r, a, HK_LIST);
 	case AR_SLICE: return list_ref(r, a, HK_SLICE);
+	case AR_ELLIPSIS: return sim_const(s, S("Ellipsis"));
 	default: {
 		Buf b = {.a = s->a};
 		arg_text(r->p, r->g, a, &b);
@@ -118,9 +119,10 @@ void step_touch(GraphRun *r, Ref tensor, bool write)
 	if (!s->cut_made || !tensor || !sim_is_tensor(s, tensor))
 		return;
 	uint32_t store = sim_tensor_of(s, tensor)->store;
-	if ((store != s->cut_old && store != s->cut_new) || s->touches.n > 4096)
+	uint8_t side = s->stores.v[store].side;
+	if (side == SIDE_NONE || s->touches.n > 4096)
 		return;
-	SimTouch t = {.store = store, .write = write, .cut_side = store == s->cut_new, .graph = r->eager ? (GraphId){0} : r->g->id,
+	SimTouch t = {.store = store, .write = write, .cut_side = side == SIDE_NEW, .graph = r->eager ? (GraphId){0} : r->g->id,
 	              .node = r->node, .where = r->eager ? s->here : node_span(r->g, r->node),
 	              .what = step_target(r, graph_node(r->g, r->node))};
 	VEC_PUSH(s->a, &s->touches, t);

@@ -183,12 +183,21 @@ static Ref view_of_type(GraphRun *r, Ref base, int member, TypeId type)
 	return sim_view(s, base, type, NULL, way);
 }
 
+/* detach and .data share memory, and autograd knows nothing of it. */
+static bool hides_base(GraphRun *r)
+{
+	Str op = sym_str(r->s->names, step_op(r));
+	return str_has(op, S("detach")) || str_ends(op, S("data")) || str_has(op, S("_get_data_attr"));
+}
+
 Ref step_view(GraphRun *r, Ref base, int member)
 {
 	uint64_t origin = result_origin(r, member);
 	TypeId type = sim_learned(r->s, origin, step_tensor_type(r->s, member_type(r, member)));
 	Ref v = view_of_type(r, base, member, type);
 	sim_tensor_of(r->s, v)->origin = origin;
+	if (hides_base(r))
+		sim_make_root(r->s, v);
 	return v;
 }
 
@@ -197,6 +206,10 @@ Ref step_result(GraphRun *r, const NodeFrom *from, int member)
 	Ref src = from->node.i ? step_source(r, from->node, member) : 0;
 	if (!src || !sim_is_tensor(r->s, src))
 		return step_new(r, member);
+	const SimCut *cut = &r->s->cut;
+	bool asked = !cut->node.i || (cut->node.i == r->node.i && cut->graph.i == r->g->id.i);
+	if (r->s->tracing && from->traced_copy && asked)
+		return step_cut_copy(r->s, src, true);
 	return from->same_object ? src : step_view(r, src, member);
 }
 

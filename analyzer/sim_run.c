@@ -614,6 +614,7 @@ RunResult *sim_run(const Sim *base, const RunPlan *plan, Arena *keep)
 	s->assume = plan->assume;
 	s->choices.ngiven = plan->nchoices;
 	memcpy(s->choices.given, plan->choices, plan->nchoices * sizeof *plan->choices);
+	s->aot = plan->aot;
 	VEC_PUSH(s->a, &s->heap, ((HeapObj){0}));
 	VEC_PUSH(s->a, &s->tensors, ((SimTensor){0}));
 	VEC_PUSH(s->a, &s->stores, ((SimStore){0}));

@@ -41,6 +41,7 @@ typedef struct RunPlan {
 	uint32_t nchoices;
 	uint32_t original[RUN_ORIGINALS]; /* activations (0-based) that run their ORIGINAL code, ascending */
 	uint32_t noriginal;
+	struct AotLog *aot; /* gets what calls of graphs look like to AOTAutograd; NULL: not asked */
 } RunPlan;
 
 /* One observed thing. Values compare by term; objects by the number of their first appearance. */

@@ -103,6 +103,26 @@ static uint64_t place_hash(const SimTensor *t)
 	return h;
 }
 
+bool sim_is_placed(const SimTensor *t)
+{
+	int64_t at[SIM_DIMS] = {0};
+	if (!t->idx || !t->sized)
+		return t->placed && t->sized;
+	for (uint32_t k = 0; k < t->numel; k++) {
+		int64_t i = t->offset;
+		for (uint32_t d = 0; d < t->ndim; d++)
+			i += at[d] * t->stride[d];
+		if (i != t->idx[k])
+			return false;
+		for (uint32_t d = t->ndim; d-- > 0;) {
+			if (++at[d] < t->size[d])
+				break;
+			at[d] = 0;
+		}
+	}
+	return true;
+}
+
 static uint32_t store_new(Sim *s, SimStore st)
 {
 	VEC_PUSH(s->a, &s->stores, st);
@@ -160,16 +180,47 @@ Ref sim_root_tensor(Sim *s, TypeId type, uint64_t origin)
 {
 	Ref r = sim_new_tensor(s, type, NULL, origin);
 	sim_obj(s, r)->root = true;
+	sim_tensor_of(s, r)->whence = WHENCE_GIVEN;
 	sim_obj(s, r)->origin = origin;
 	return r;
+}
+
+/* Names that Dynamo makes of self.lin._parameters['weight'] and of buffers; of others nothing is known. */
+void sim_note_origin(Sim *s, Ref v, Str name)
+{
+	SimTensor *t = sim_tensor_of(s, v);
+	if (str_has(name, S("_parameters_")))
+		t->whence = WHENCE_PARAMETER;
+	else if (str_has(name, S("_buffers_")))
+		t->whence = WHENCE_BUFFER;
+}
+
+static void derive(Sim *s, SimTensor *t, Ref from)
+{
+	const SimTensor *b = sim_tensor_of(s, from);
+	t->store = b->store;
+	t->wrapper = b->wrapper;
+	t->parent = sim_obj(s, from)->tensor;
+	t->base = b->base ? b->base : t->parent;
+}
+
+void sim_make_root(Sim *s, Ref view)
+{
+	SimTensor *t = sim_tensor_of(s, view);
+	t->parent = t->base = 0;
+}
+
+void sim_wrap_memory(Sim *s, Ref tensor)
+{
+	sim_make_root(s, tensor);
+	sim_tensor_of(s, tensor)->wrapper = ++s->wrappers;
 }
 
 Ref sim_view(Sim *s, Ref base, TypeId type, const uint32_t *map, uint64_t way)
 {
 	SimTensor b = *sim_tensor_of(s, base), t = {0};
 	shape_tensor(s, &t, type);
-	t.store = b.store;
-	t.needs_grad = b.needs_grad;
+	derive(s, &t, base);
 	if (type_get(s->t, type)->dtype == DT_NONE)
 		t.dtype = b.dtype;
 	uint32_t n = t.sized ? numel_of(s, t.size, t.ndim) : UINT32_MAX;
@@ -195,8 +246,7 @@ Ref sim_view_placed(Sim *s, Ref base, TypeId type, const int64_t *size, const in
 	const Type *ty = type_get(s->t, type);
 	t.dtype = ty->dtype == DT_NONE ? b.dtype : ty->dtype;
 	t.device = ty->device.i ? ty->device : b.device;
-	t.store = b.store;
-	t.needs_grad = b.needs_grad;
+	derive(s, &t, base);
 	t.ndim = ndim;
 	t.sized = t.placed = true;
 	t.assumed = b.assumed;
@@ -211,8 +261,7 @@ Ref sim_view_of_store(Sim *s, Ref base, TypeId type, const uint32_t *idx, uint32
 {
 	SimTensor b = *sim_tensor_of(s, base), t = {0};
 	shape_tensor(s, &t, type);
-	t.store = b.store;
-	t.needs_grad = b.needs_grad;
+	derive(s, &t, base);
 	t.numel = n;
 	t.idx = NEW_N(s->a, uint32_t, n + 1);
 	memcpy(t.idx, idx, n * sizeof *idx);
@@ -224,6 +273,7 @@ Ref sim_clone(Sim *s, Ref r)
 {
 	SimTensor t = *sim_tensor_of(s, r);
 	SimStore old = s->stores.v[t.store], st = old;
+	st.side = SIDE_NONE;
 	if (old.e) {
 		st.e = NEW_N(s->a, TermId, old.n);
 		memcpy(st.e, old.e, old.n * sizeof *st.e);
@@ -234,6 +284,7 @@ Ref sim_clone(Sim *s, Ref r)
 	st.parts.cap = old.parts.n + 1;
 	t.store = store_new(s, st);
 	t.origin = 0;
+	t.parent = t.base = t.wrapper = 0;
 	Ref c = tensor_new(s, t);
 	return c;
 }

@@ -87,6 +87,17 @@ void step_plan(GraphRun *r, NodeId through, uint32_t k, PlannedWrite *w)
 	w->n = t.numel;
 }
 
+/* The object stays what it is and is now where the other one is. */
+static void take_place(SimTensor *x, const SimTensor *y)
+{
+	SimTensor old = *x;
+	*x = *y;
+	x->self = old.self;
+	x->version = old.version;
+	x->parent = old.parent;
+	x->base = old.base;
+}
+
 static void resize_tensor(GraphRun *r, Ref v)
 {
 	Sim *s = r->s;
@@ -99,11 +110,7 @@ static void resize_tensor(GraphRun *r, Ref v)
 		Ref src = n->nargs > 1 && a[1].kind == AR_NODE ? r->v[a[1].u.node.i] : 0;
 		if (src && sim_is_tensor(s, src)) {
 			SimTensor y = *sim_tensor_of(s, src);
-			Ref self = x->self;
-			uint64_t version = x->version;
-			*x = y;
-			x->self = self;
-			x->version = version;
+			take_place(x, &y);
 		}
 		return;
 	}
@@ -111,15 +118,10 @@ static void resize_tensor(GraphRun *r, Ref v)
 	Ref view = step_view(r, v, -1);
 	SimTensor y = *sim_tensor_of(s, view);
 	x = sim_tensor_of(s, v);
-	Ref self = x->self;
-	uint64_t version = x->version;
-	if (y.idx || !x->idx) {
-		*x = y;
-		x->self = self;
-		x->version = version;
-	} else {
+	if (y.idx || !x->idx)
+		take_place(x, &y);
+	else
 		sim_unsure(s, S("sizes or strides that change in a way that is not followed")); /* resize_ to more elements, as_strided_ */
-	}
 }
 
 void step_apply(GraphRun *r, const PlannedWrite *w)

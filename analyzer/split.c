@@ -173,6 +173,32 @@ static bool has_uuid(Str name)
 	return true;
 }
 
+static uint32_t indent_of(Str line)
+{
+	uint32_t n = 0;
+	while (n < line.n && line.p[n] == ' ')
+		n++;
+	return n;
+}
+
+/* From 2.5 to 2.9 comments stand one blank further to the right than the code below them; in older and newer ones they do
+ * not. */
+static VersionSpan span_of_comments(const Splitter *s, const Artifact *a, VersionSpan v)
+{
+	enum { LINES_MOST = 256 };
+	for (uint32_t i = 0; i + 1 < a->npieces && i < LINES_MOST; i++) {
+		const Piece *p = &a->pieces[i], *q = p + 1;
+		Str line = str_sub(s->src->text, p->src, p->src + p->n), next = str_sub(s->src->text, q->src, q->src + q->n);
+		uint32_t at = indent_of(line), code = indent_of(next);
+		if (p->joins || !at || !str_starts(str_sub(line, at, line.n), S("# File: ")) || code == next.n || next.p[code] == '#')
+			continue;
+		if (at == code + 1)
+			return span_and(v, (VersionSpan){205, 212});
+		return at == code && v.lo >= 205 ? span_and(v, (VersionSpan){210, 0}) : v;
+	}
+	return v;
+}
+
 typedef enum SignAt { SIGN_NAME_START, SIGN_TAG, SIGN_HEAD_START } SignAt;
 
 static VersionSpan span_of(const Splitter *s, const Artifact *a)
@@ -197,6 +223,8 @@ static VersionSpan span_of(const Splitter *s, const Artifact *a)
 	}
 	if (has_uuid(a->name))
 		v = span_and(v, (VersionSpan){208, 0});
+	if (a->kind == ART_GRAPH_CODE)
+		v = span_of_comments(s, a, v);
 	/* one graph a compilation under graph_code since 2.9: this is one of its variants of before */
 	if (str_eq(a->tag, S("graph_code")) && str_eq(a->name, S("tensorify_python_scalars")))
 		v = span_and(v, (VersionSpan){0, 208});

@@ -333,10 +333,53 @@ static void judge_graph(Judge *j, const Graph *g, GraphVerdicts *out)
 	out->inputs = NEW_N(c->keep, Verdict, g->inputs.n + 1);
 	for (uint32_t k = 0; k < g->outputs.n; k++)
 		if (wants_output(&s->outputs[k]))
-			judge(j, (SimCut){g->id, (int32_t)k, -1}, &out->outputs[k]);
+			judge(j, (SimCut){.graph = g->id, .output = (int32_t)k, .input = -1}, &out->outputs[k]);
 	for (uint32_t i = 0; i < g->inputs.n; i++)
 		if (s->inputs[i].data != TRI_NO || s->inputs[i].metadata != TRI_NO)
-			judge(j, (SimCut){g->id, -1, (int32_t)i}, &out->inputs[i]);
+			judge(j, (SimCut){.graph = g->id, .output = -1, .input = (int32_t)i}, &out->inputs[i]);
+}
+
+/* One more run of each path, which records what the calls of graphs look like to AOTAutograd. */
+static void record_calls(Judge *j, AotLog *log)
+{
+	for (uint32_t i = 0; i < j->npaths; i++) {
+		ArenaMark mark = arena_mark(j->c->runs);
+		Path *p = &j->paths[i];
+		RunPlan plan = {.entries = &j->entries, .frames = j->c->frames, .cut = {.output = -1, .input = -1}, .choices = p->choices,
+		                .nchoices = p->n, .aot = log};
+		sim_run(&j->base, &plan, j->c->runs);
+		(void)mark;
+		log->counts = (Map){.a = log->a};
+	}
+}
+
+enum { MAX_TRACED = 8 };
+
+/* First all at once: most graphs have none of which anybody notices anything. */
+static void judge_traced(Judge *j, const Graph *g, GraphVerdicts *out)
+{
+	const Summary *s = j->c->summaries[g->id.i];
+	NodeId at[MAX_TRACED];
+	uint32_t n = 0;
+	for (uint32_t i = 1; i < g->nodes.n; i++)
+		if (s->from[i].traced_copy && n++ < MAX_TRACED)
+			at[n - 1] = (NodeId){i};
+	if (!n)
+		return;
+	SimCut cut = {.graph = g->id, .output = -1, .input = -1, .kind = CUT_TRACED};
+	TracedCopy all = {.node = at[0]};
+	judge(j, cut, &all.v);
+	if (all.v.observable == OBS_NO)
+		return;
+	for (uint32_t i = 0; i < n && n > 1 && n <= MAX_TRACED; i++) {
+		TracedCopy one = {.node = at[i]};
+		cut.node = at[i];
+		judge(j, cut, &one.v);
+		if (one.v.observable != OBS_NO)
+			VEC_PUSH(j->c->keep, &out->traced, one);
+	}
+	if (!out->traced.n)
+		VEC_PUSH(j->c->keep, &out->traced, all);
 }
 
 static bool flow_is_new(Map *seen, const SimFlow *f)
@@ -398,6 +441,13 @@ static void dump_verdict(const Judge *j, const Graph *g, const char *side, uint3
 	if (v->observable != OBS_NONE)
 		buf_printf(j->c->dump, "verdict " STR_FMT " %s %u: " STR_FMT " " STR_FMT "\n", STR_ARG(sym_str(j->c->names, g->name)), side, k,
 		           STR_ARG(observable_name(v->observable)), STR_ARG(v->why));
+}
+
+static void dump_group(const Judge *j, const Graph *g, const AotGroup *x)
+{
+	Str cause = aot_cause_name(x->cause);
+	buf_printf(j->c->dump, "shared " STR_FMT " inputs %u %u: " STR_FMT " %s%s " STR_FMT "\n", STR_ARG(sym_str(j->c->names, g->name)),
+	           x->input, x->other, STR_ARG(cause), x->certainty == TRI_MUST ? "must" : "may", x->apart ? " apart" : "", STR_ARG(x->why));
 }
 
 static bool is_of(const Graph *g, FileId unit, Sym process)
@@ -473,16 +523,27 @@ static void judge_process(const VerdictCtx *c, FileId unit, Sym process, GraphVe
 	keep_flows(j, out);
 	if (c->dump)
 		dump_paths(j);
+	AotLog log = {.a = c->runs, .asked = c->aot, .counts = {.a = c->runs}};
+	if (c->aot)
+		record_calls(j, &log);
 	for (uint32_t i = 1; i < p->graphs.n && j->npaths; i++) {
 		const Graph *g = p->graphs.v[i];
 		if (!is_of(g, unit, process) || g->stage != STAGE_DYNAMO || g->printing_of.i || g->superseded ||
 		    g->parent.i || !c->summaries[i])
 			continue;
 		judge_graph(j, g, &out[i]);
+		if (c->aot && c->aot[i]) {
+			judge_traced(j, g, &out[i]);
+			aot_groups(&log, g, c->names, c->torch.lo || c->torch.hi ? c->torch : g->torch, c->keep, &out[i].groups);
+		}
 		for (uint32_t k = 0; c->dump && k < g->outputs.n; k++)
 			dump_verdict(j, g, "output", k, &out[i].outputs[k]);
 		for (uint32_t k = 0; c->dump && k < g->inputs.n; k++)
 			dump_verdict(j, g, "input", k, &out[i].inputs[k]);
+		for (uint32_t k = 0; c->dump && k < out[i].groups.n; k++)
+			dump_group(j, g, &out[i].groups.v[k]);
+		for (uint32_t k = 0; c->dump && k < out[i].traced.n; k++)
+			dump_verdict(j, g, "traced copy at node", out[i].traced.v[k].node.i, &out[i].traced.v[k].v);
 	}
 	arena_free(c->runs);
 	arena_free(c->terms);

@@ -16,6 +16,7 @@
 #include "term.h"
 #include "sem.h"
 #include "alias.h"
+#include "aot.h"
 
 /* A step of the way from the cut to where it is noticed. */
 typedef struct NoticeStep {
@@ -38,10 +39,18 @@ typedef struct GraphFlow {
 	bool same; /* the very object; else a view of it */
 } GraphFlow;
 
+/* An operator of which AOTAutograd traces a copy. */
+typedef struct TracedCopy {
+	NodeId node;
+	Verdict v;
+} TracedCopy;
+
 /* Verdicts of the boundaries of one graph; NULL arrays: none was asked. */
 typedef struct GraphVerdicts {
 	Verdict *outputs; /* parallel to Graph.outputs */
 	Verdict *inputs;  /* parallel to Graph.inputs: for written ones */
+	VEC(TracedCopy) traced; /* where AOTAutograd traces a copy and it is noticed, or cannot be told */
+	AotGroups groups; /* inputs that share storage */
 	VEC(GraphFlow) flows; /* where its outputs go, as the frames show it */
 	VEC(GraphFlow) plain_flows; /* the same of outputs that are no tensors */
 } GraphVerdicts;
@@ -56,6 +65,8 @@ typedef struct VerdictCtx {
 	const struct Quoted *quoted;        /* quoted.h: lines of the user's program; may be NULL */
 	const NodeTypes *const *types;
 	const Summary *const *summaries;
+	VersionSpan torch;  /* of --torch */
+	const uint8_t *aot; /* by GraphId: what AOTAutograd does with it is asked too */
 	Names *names;
 	Arena *keep;
 	Arena *a, *scratch, *inner, *terms, *runs; /* working memory, empty before and after */

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ * sim_aot: what the calls of captured graphs look like to AOTAutograd: which inputs lie in one storage, which of them it
+ * merges into one synthetic base, and what the graph hands back of them. Recorded by a run of its own; the
+ * conditions are tested on the records (aot.h). Of torch/_functorch/_aot_autograd, PyTorch 2.6 and 2.13:
+ * runtime_wrappers.py (merge_view_inputs), input_output_analysis.py (which pairs are taken as apart). */
+#ifndef GRAPHLINT_SIM_AOT_H
+#define GRAPHLINT_SIM_AOT_H
+
+#include "base.h"
+#include "sim.h"
+
+/* Two inputs in one storage. */
+typedef enum AotRelation {
+	AOT_APART,  /* they share no element, and are taken so */
+	AOT_MEET,   /* taken as sharing elements, whether they do or not */
+	AOT_MISSED, /* they share elements, and are taken as apart */
+	AOT_UNSURE  /* where they lie is not known */
+} AotRelation;
+
+typedef struct AotLayout {
+	bool known;
+	uint32_t ndim;
+	int64_t size[SIM_DIMS], stride[SIM_DIMS], offset;
+} AotLayout;
+
+typedef struct AotMember {
+	uint32_t input;
+	uint32_t tensor;  /* number of the object in the run */
+	uint32_t root;    /* its autograd base, or itself where it is none's view */
+	uint32_t wrapper; /* storage object */
+	bool given;       /* the root: nobody knows whether it is a view itself */
+	bool written;     /* by the graph: its contents */
+	DType dtype, root_dtype;
+	AotLayout at;
+} AotMember;
+
+/* Inputs that lie in one memory, of which the graph writes one: members[at .. at+n), in the order of inputs. */
+typedef struct AotSet {
+	uint32_t at, n;
+	Tri merged;            /* AOTAutograd replaces them by one synthetic base */
+	uint32_t missed[2];    /* members of the first pair that is AOT_MISSED; equal ones: there is none */
+	uint32_t foreign[2];   /* ... that share elements and not the storage object */
+	AotLayout base;        /* of the synthetic base, or what stands for it */
+} AotSet;
+
+/* An output in the memory of a set. */
+typedef enum AotReplay {
+	REPLAY_SAME,  /* the views that lead to it, taken of the base, give the same places */
+	REPLAY_OTHER, /* other places of the same sizes */
+	REPLAY_SHAPE, /* other sizes */
+	REPLAY_UNSURE
+} AotReplay;
+
+typedef struct AotReturn {
+	uint32_t output, set, member;
+	bool same;        /* it is the member itself */
+	bool of_root;     /* the member is the base */
+	AotReplay replay; /* not same: of the views */
+} AotReturn;
+
+typedef struct AotCall {
+	GraphId graph;
+	uint32_t nth;     /* of the calls of this graph, from 0 */
+	VEC(AotMember) members;
+	VEC(AotSet) sets;
+	VEC(AotReturn) returns;
+} AotCall;
+
+typedef struct AotLog {
+	Arena *a;             /* of the records; outlives the run */
+	const uint8_t *asked; /* by GraphId */
+	VEC(AotCall) calls;   /* those in which inputs share memory */
+	Map counts;           /* GraphId -> calls so far */
+	uint32_t current;     /* call that runs, index + 1; 0 none */
+	Map member_of;        /* of that call: tensor -> index in members + 1; of the scratch arena */
+	uint32_t members;     /* so far */
+	uint64_t pairs;       /* looked at so far */
+} AotLog;
+
+/* Before and after the nodes of a graph run: `made` are its outputs. `replay` takes the views that lead to an output of another
+ * tensor; 0: it cannot be told. */
+void aot_enter(Sim *s, const Graph *g, const Summary *sum, const Ref *args, uint32_t n);
+typedef Ref AotReplayFn(void *ctx, uint32_t output, Ref base);
+void aot_leave(Sim *s, const Graph *g, const Ref *args, const Ref *made, AotReplayFn *replay, void *ctx);
+/* The test of AOTAutograd, and what is true. `meet`: whether they share elements. */
+AotRelation aot_relation(const AotLayout *a, const AotLayout *b, Tri meet);
+AotLayout aot_layout(const SimTensor *t);
+
+#endif
