@@ -62,7 +62,7 @@ typedef struct AttrSummary {
 	InputSummary w;
 } AttrSummary;
 
-/* A place where one graph alone shows a fault or a gap: GL203, GL204, GL801, GL903. */
+/* A place where one graph alone shows a fault or a gap: GL105, GL203, GL204, GL801, GL903. */
 typedef struct LocalNote {
 	Str rule;
 	Severity severity;

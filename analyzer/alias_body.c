@@ -98,6 +98,28 @@ static void note_effect(Flow *f, NodeId id, const Graph *body, const char *verb,
 	                     STR_ARG(flow_name(f, operand))));
 }
 
+/* A module that gets two tensors in one memory and writes one of them. */
+static void note_shared(Flow *f, NodeId id, const Graph *body, const Summary *s, const Operands *o, uint32_t offset)
+{
+	Map first = {.a = f->scratch};
+	for (uint32_t i = 0; i < body->inputs.n; i++) {
+		uint32_t obj = operand_object(o, i, offset), store = obj ? f->m.objs.v[obj].store : 0, other = map_get(&first, store);
+		if (!obj)
+			continue;
+		if (!other) {
+			map_put(&first, store, i + 1);
+			continue;
+		}
+		if (s->inputs[i].data == TRI_NO && s->inputs[other - 1].data == TRI_NO)
+			continue;
+		uint32_t written = s->inputs[i].data != TRI_NO ? i : other - 1, read = written == i ? other - 1 : i;
+		flow_note(f, S("GL105"), SEV_NOTE, id, body->class_name,
+		          str_printf(f->keep, "it writes " STR_FMT ", and " STR_FMT " shares memory with that",
+		                     STR_ARG(flow_name(f, o->node.v[written - offset])), STR_ARG(flow_name(f, o->node.v[read - offset]))));
+		return;
+	}
+}
+
 static void body_writes(Flow *f, NodeId id, const Bodies *b, const Graph *body, const Summary *s, const Operands *o,
                         uint32_t offset, bool hop)
 {
@@ -113,6 +135,8 @@ static void body_writes(Flow *f, NodeId id, const Bodies *b, const Graph *body, 
 		if (hop && obj && (in->data != TRI_NO || in->metadata != TRI_NO))
 			note_effect(f, id, body, "writes", operand);
 	}
+	if (!hop)
+		note_shared(f, id, body, s, o, offset);
 	for (uint32_t i = 0; i < s->nattrs; i++)
 		if (s->attrs[i].w.data != TRI_NO)
 			flow_write(f, id, flow_attr(f, s->attrs[i].path, id), (NodeId){0}, s->attrs[i].w.data, false, some);

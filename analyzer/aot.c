@@ -29,6 +29,13 @@ bool aot_cause_in(AotCause c, VersionSpan torch)
 	return !causes[c].last || torch.lo <= causes[c].last;
 }
 
+Str aot_cause_versions(AotCause c, Arena *a)
+{
+	ASSERT(c < AOT_CAUSE_N);
+	Version last = causes[c].last;
+	return last ? str_printf(a, "up to %u.%u", (unsigned)(last / 100), (unsigned)(last % 100)) : (Str){0};
+}
+
 /* ---- conditions ---- */
 
 typedef struct Test {
@@ -235,9 +242,11 @@ static bool object_is_lost(Test *t)
 
 static bool is_group(Test *t)
 {
-	name_written(t, t->set->at);
-	holds(t, AOT_CAUSE_GROUP, TRI_MUST, (Str){0});
-	t->found.apart = t->set->merged == TRI_NO;
+	if (t->set->meet == TRI_NO)
+		return false;
+	name_pair(t, t->set->pair[0], t->set->pair[1]);
+	holds(t, AOT_CAUSE_GROUP, t->set->meet, (Str){0});
+	t->found.certainty = t->set->meet;
 	return true;
 }
 
@@ -274,10 +283,11 @@ void aot_groups(const AotLog *log, const Graph *g, const Names *names, VersionSp
 		for (uint32_t k = 0; k < c->sets.n && c->graph.i == g->id.i; k++) {
 			Test t = {.log = log, .call = c, .set = &c->sets.v[k], .g = g, .names = names, .torch = torch, .keep = a};
 			t.found = (AotGroup){.output = -1, .nth = c->nth};
-			for (uint32_t n = 0; n < sizeof tests / sizeof *tests; n++)
-				if (aot_cause_in(tests[n].cause, torch) && (!tests[n].merged || t.set->merged != TRI_NO) && tests[n].test(&t))
-					break;
-			keep(out, a, &t.found);
+			uint32_t n = 0, all = sizeof tests / sizeof *tests;
+			while (n < all && !(aot_cause_in(tests[n].cause, torch) && (!tests[n].merged || t.set->merged != TRI_NO) && tests[n].test(&t)))
+				n++;
+			if (n < all)
+				keep(out, a, &t.found);
 		}
 	}
 }

@@ -19,6 +19,7 @@ Str aot_cause_name(AotCause c);
 /* Does some version of the span have it? */
 bool aot_cause_in(AotCause c, VersionSpan torch);
 AotEffect aot_cause_effect(AotCause c);
+Str aot_cause_versions(AotCause c, Arena *a); /* "up to 2.9"; empty: all so far */
 
 /* Inputs of a graph that share storage at a call, one of them written, and what comes of it. */
 typedef struct AotGroup {
@@ -27,7 +28,6 @@ typedef struct AotGroup {
 	uint32_t input, other; /* a written member, and another one */
 	int32_t output;   /* handed back wrongly; -1 none */
 	uint32_t nth;     /* call of the graph that has them, from 0 */
-	bool apart;       /* no two share elements */
 	Str why;          /* what holds, in words */
 } AotGroup;
 

@@ -2,18 +2,7 @@
 #include "observe.h"
 
 #include "graph_words.h"
-
-typedef struct Observe {
-	Diags *d;
-	const Program *p;
-	const Sources *src;
-	const Config *cfg;
-	const Graph *g;
-	const Summary *s;
-	const GraphVerdicts *v;
-	ContractName contract;
-	unsigned keeps;
-} Observe;
+#include "observe_priv.h"
 
 Severity observe_severity(Tri certainty, Observable o, bool kept)
 {
@@ -31,17 +20,17 @@ static Str name_of(const Observe *o, Sym s)
 	return sym_str(o->p->names, s);
 }
 
-static Str node_name(const Observe *o, NodeId id)
+Str observe_node_name(const Observe *o, NodeId id)
 {
 	return node_shown(o->p, o->g, id);
 }
 
-static Str operator_text(const Observe *o, const Node *n)
+Str observe_operator(const Observe *o, const Node *n)
 {
 	return operator_shown(o->d->a, o->p, n);
 }
 
-static Finding *finding(Observe *o, Str rule, Severity sev, Span at, NodeId node)
+Finding *observe_finding(Observe *o, Str rule, Severity sev, Span at, NodeId node)
 {
 	Finding *f = diag_add(o->d, rule, sev, at);
 	f->graph = name_of(o, o->g->name);
@@ -49,17 +38,17 @@ static Finding *finding(Observe *o, Str rule, Severity sev, Span at, NodeId node
 	f->compile_id = name_of(o, o->g->compile_id);
 	f->source = node_source(o->p, o->src, o->g, node);
 	if (node.i)
-		f->group = operator_text(o, graph_node(o->g, node));
+		f->group = observe_operator(o, graph_node(o->g, node));
 	diag_var(o->d, f, S("operator"), f->group);
 	return f;
 }
 
-static Span input_span(const Observe *o, uint32_t i)
+Span observe_input_span(const Observe *o, uint32_t i)
 {
 	return node_span(o->g, o->g->inputs.v[i]);
 }
 
-static Span output_span(const Observe *o, uint32_t j)
+Span observe_output_span(const Observe *o, uint32_t j)
 {
 	const Output *out = &o->g->outputs.v[j];
 	return (Span){o->g->file, out->at, out->end};
@@ -73,7 +62,7 @@ static Str through(const Observe *o, const Hop *chain, uint32_t n)
 	uint32_t said = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		const Node *m = chain[i].node.i ? graph_node(o->g, chain[i].node) : NULL;
-		Str t = m ? operator_text(o, m) : (Str){0};
+		Str t = m ? observe_operator(o, m) : (Str){0};
 		if (!t.n)
 			continue;
 		if (said == SHOWN) {
@@ -94,7 +83,7 @@ static void chain_steps(Observe *o, Finding *f, const Hop *chain, uint32_t n)
 			continue;
 		const Node *m = graph_node(o->g, h->node);
 		Span at = node_span(o->g, h->node);
-		Str name = node_name(o, h->node), op = operator_text(o, m), why = h->why;
+		Str name = observe_node_name(o, h->node), op = observe_operator(o, m), why = h->why;
 		if (m->kind == NK_PLACEHOLDER) {
 			diag_stepf(o->d, f, ROLE_BOUNDARY, at, "`" STR_FMT "` enters the graph", STR_ARG(name));
 		} else if (m->kind == NK_GET_ATTR) {
@@ -190,7 +179,7 @@ static NodeId alias_node(const Observe *o, const OutputSummary *s)
 static Span alias_span(const Observe *o, const OutputSummary *s, uint32_t j)
 {
 	NodeId id = alias_node(o, s);
-	return id.i ? node_span(o->g, id) : output_span(o, j);
+	return id.i ? node_span(o->g, id) : observe_output_span(o, j);
 }
 
 /* What would decide where nothing could be asked. */
@@ -202,7 +191,7 @@ static Str not_asked(const Observe *o)
 }
 
 /* Where the cut would be noticed. */
-static void verdict_steps(Observe *o, Finding *f, const Verdict *v)
+void observe_verdict_steps(Observe *o, Finding *f, const Verdict *v)
 {
 	for (uint32_t i = 0; i < v->nsteps; i++) {
 		const NoticeStep *s = &v->steps[i];
@@ -215,58 +204,62 @@ static void verdict_steps(Observe *o, Finding *f, const Verdict *v)
 
 static void boundary_step(Observe *o, Finding *f, uint32_t j)
 {
-	diag_stepf(o->d, f, ROLE_BOUNDARY, output_span(o, j), "output %u leaves the graph", j);
+	diag_stepf(o->d, f, ROLE_BOUNDARY, observe_output_span(o, j), "output %u leaves the graph", j);
 }
 
 static void output_aliases_input(Observe *o, uint32_t j, const OutputSummary *s)
 {
 	bool attr = s->kind == ALIAS_VIEW_OF_ATTR, may = s->certainty == TRI_MAY, quiet;
-	const Verdict *v = verdict_of(o, (int32_t)j, -1);
+	const Verdict *traced = observe_traced(o, s->chain, s->nchain), *v = traced ? traced : verdict_of(o, (int32_t)j, -1);
 	Severity sev = severity(o, s->certainty, v, KEEP_OUTPUT_INPUT, !attr, through_unread(o, s->chain, s->nchain, s->node),
 	                        &quiet);
+	if (traced && (sev = observe_traced_severity(s->certainty, v)) > SEV_NOTE)
+		quiet = false;
 	if (sev == SEV_NONE)
 		return;
-	Finding *f = finding(o, S("GL101"), sev, alias_span(o, s, j), alias_node(o, s));
+	Finding *f = observe_finding(o, S("GL101"), sev, alias_span(o, s, j), alias_node(o, s));
 	const char *kind = attr ? "attribute" : s->kind == ALIAS_INPUT ? "object" : "view";
-	f->variant = str_printf(o->d->a, "%s-%s", may ? "may" : "must", kind);
+	f->variant = traced ? S("traced") : str_printf(o->d->a, "%s-%s", may ? "may" : "must", kind);
 	f->output = (int32_t)j;
 	f->input = attr || !s->nof ? -1 : (int32_t)s->of[0];
 	f->attribute = attr ? str_printf(o->d->a, "self." STR_FMT, STR_ARG(name_of(o, s->attribute))) : (Str){0};
-	f->contracts = contracts_of(KEEP_OUTPUT_INPUT, !attr);
+	f->contracts = contracts_of(KEEP_OUTPUT_INPUT, !attr) | (traced ? CONTRACT_BIT(CONTRACT_AOT) : 0);
 	f->quiet_by_contract = quiet;
 	certainty_of(o, f, s->certainty, s->condition, v);
-	diag_var(o->d, f, S("output_name"), s->node.i ? node_name(o, s->node) : (Str){0});
+	diag_var(o->d, f, S("output_name"), s->node.i ? observe_node_name(o, s->node) : (Str){0});
 	if (f->input >= 0)
-		diag_var(o->d, f, S("input_name"), node_name(o, o->g->inputs.v[f->input]));
+		diag_var(o->d, f, S("input_name"), observe_node_name(o, o->g->inputs.v[f->input]));
 	diag_var(o->d, f, S("through"), through(o, s->chain, s->nchain));
 	chain_steps(o, f, s->chain, s->nchain);
 	boundary_step(o, f, j);
-	verdict_steps(o, f, v);
+	observe_verdict_steps(o, f, v);
 }
 
 static void outputs_share(Observe *o, uint32_t j, const OutputSummary *s)
 {
 	bool may = s->certainty == TRI_MAY, quiet;
-	const Verdict *v = verdict_of(o, (int32_t)j, -1);
+	const Verdict *traced = observe_traced(o, s->chain, s->nchain), *v = traced ? traced : verdict_of(o, (int32_t)j, -1);
 	Severity sev = severity(o, s->certainty, v, KEEP_OUTPUT_OUTPUT, false, through_unread(o, s->chain, s->nchain, s->node),
 	                        &quiet);
+	if (traced && (sev = observe_traced_severity(s->certainty, v)) > SEV_NOTE)
+		quiet = false;
 	if (sev == SEV_NONE || !s->nof)
 		return;
-	Finding *f = finding(o, S("GL102"), sev, alias_span(o, s, j), alias_node(o, s));
-	f->variant = str_printf(o->d->a, "%s-%s", may ? "may" : "must", s->kind == ALIAS_OUTPUT ? "object" : "view");
+	Finding *f = observe_finding(o, S("GL102"), sev, alias_span(o, s, j), alias_node(o, s));
+	f->variant = traced ? S("traced") : str_printf(o->d->a, "%s-%s", may ? "may" : "must", s->kind == ALIAS_OUTPUT ? "object" : "view");
 	f->output = (int32_t)j;
 	f->other_output = (int32_t)s->of[0];
-	f->contracts = contracts_of(KEEP_OUTPUT_OUTPUT, false);
+	f->contracts = contracts_of(KEEP_OUTPUT_OUTPUT, false) | (traced ? CONTRACT_BIT(CONTRACT_AOT) : 0);
 	f->quiet_by_contract = quiet;
 	certainty_of(o, f, s->certainty, s->condition, v);
 	const OutputSummary *p = &o->s->outputs[s->of[0]];
-	diag_var(o->d, f, S("output_name"), s->node.i ? node_name(o, s->node) : (Str){0});
-	diag_var(o->d, f, S("partner_name"), p->node.i ? node_name(o, p->node) : (Str){0});
+	diag_var(o->d, f, S("output_name"), s->node.i ? observe_node_name(o, s->node) : (Str){0});
+	diag_var(o->d, f, S("partner_name"), p->node.i ? observe_node_name(o, p->node) : (Str){0});
 	diag_var(o->d, f, S("through"), through(o, s->chain, s->nchain));
 	chain_steps(o, f, s->chain, s->nchain);
 	boundary_step(o, f, j);
-	diag_stepf(o->d, f, ROLE_BOUNDARY, output_span(o, s->of[0]), "output %u leaves the graph in the same memory", s->of[0]);
-	verdict_steps(o, f, v);
+	diag_stepf(o->d, f, ROLE_BOUNDARY, observe_output_span(o, s->of[0]), "output %u leaves the graph in the same memory", s->of[0]);
+	observe_verdict_steps(o, f, v);
 }
 
 static void observe_outputs(Observe *o)
@@ -284,8 +277,7 @@ static void observe_outputs(Observe *o)
 	}
 }
 
-/* The write that a finding points at: the first that is as certain as the answer. */
-static const Write *settling_write(const InputSummary *in, bool metadata)
+const Write *observe_settling_write(const InputSummary *in, bool metadata)
 {
 	Tri want = metadata ? in->metadata : in->data;
 	for (uint32_t i = 0; i < in->nwrites; i++)
@@ -297,7 +289,7 @@ static const Write *settling_write(const InputSummary *in, bool metadata)
 static void written(Observe *o, const InputSummary *in, bool metadata, int32_t input, Sym attr)
 {
 	Tri certainty = metadata ? in->metadata : in->data;
-	const Write *w = settling_write(in, metadata);
+	const Write *w = observe_settling_write(in, metadata);
 	if (certainty == TRI_NO || !w)
 		return;
 	bool quiet;
@@ -305,7 +297,7 @@ static void written(Observe *o, const InputSummary *in, bool metadata, int32_t i
 	Severity sev = severity(o, certainty, v, KEEP_INPUT_WRITES, !attr.i, through_unread(o, w->chain, w->nchain, w->node), &quiet);
 	if (sev == SEV_NONE)
 		return;
-	Finding *f = finding(o, metadata ? S("GL104") : S("GL103"), sev, node_span(o->g, w->node), w->node);
+	Finding *f = observe_finding(o, metadata ? S("GL104") : S("GL103"), sev, node_span(o->g, w->node), w->node);
 	f->variant = str_printf(o->d->a, "%s-%s", certainty == TRI_MAY ? "may" : "must", attr.i ? "attribute" : "input");
 	f->input = input;
 	f->attribute = attr.i ? str_printf(o->d->a, "self." STR_FMT, STR_ARG(name_of(o, attr))) : (Str){0};
@@ -313,17 +305,17 @@ static void written(Observe *o, const InputSummary *in, bool metadata, int32_t i
 	f->quiet_by_contract = quiet;
 	certainty_of(o, f, certainty, w->condition, v);
 	if (input >= 0)
-		diag_var(o->d, f, S("input_name"), node_name(o, o->g->inputs.v[input]));
+		diag_var(o->d, f, S("input_name"), observe_node_name(o, o->g->inputs.v[input]));
 	diag_var(o->d, f, S("through"), through(o, w->chain, w->nchain));
 	if (w->nchain)
 		chain_steps(o, f, w->chain, w->nchain);
 	else if (input >= 0)
-		diag_stepf(o->d, f, ROLE_BOUNDARY, input_span(o, (uint32_t)input), "`" STR_FMT "` enters the graph",
-		           STR_ARG(node_name(o, o->g->inputs.v[input])));
+		diag_stepf(o->d, f, ROLE_BOUNDARY, observe_input_span(o, (uint32_t)input), "`" STR_FMT "` enters the graph",
+		           STR_ARG(observe_node_name(o, o->g->inputs.v[input])));
 	diag_stepf(o->d, f, ROLE_WRITE, node_span(o->g, w->node), "`" STR_FMT "` %s it%s" STR_FMT,
-	           STR_ARG(operator_text(o, graph_node(o->g, w->node))), metadata ? "changes sizes, strides or storage of" : "writes",
+	           STR_ARG(observe_operator(o, graph_node(o->g, w->node))), metadata ? "changes sizes, strides or storage of" : "writes",
 	           w->condition.n ? " if " : "", STR_ARG(w->condition));
-	verdict_steps(o, f, v);
+	observe_verdict_steps(o, f, v);
 }
 
 static void observe_writes(Observe *o)
@@ -343,10 +335,12 @@ static void observe_notes(Observe *o)
 	for (uint32_t i = 0; i < o->s->notes.n; i++) {
 		const LocalNote *n = &o->s->notes.v[i];
 		Span at = node_span(o->g, n->node);
-		Finding *f = finding(o, n->rule, n->severity, at, n->node);
+		Finding *f = observe_finding(o, n->rule, n->severity, at, n->node);
 		bool unknown = str_eq(n->rule, S("GL903"));
 		diag_var(o->d, f, unknown ? S("nearest") : S("text"), n->text);
 		diag_var(o->d, f, S("what"), name_of(o, n->what));
+		if (str_eq(n->rule, S("GL105")))
+			observe_shared_note(f);
 		diag_step(o->d, f, ROLE_PLACE, at, unknown ? S("an operator without facts") : n->text);
 	}
 }
@@ -361,7 +355,7 @@ static bool is_boundary(const Observe *o)
 		return false;
 	if (g->stage != STAGE_AOT_FORWARD)
 		return true;
-	bool saves = g->inputs.n && str_starts(node_name(o, g->inputs.v[0]), S("primals"));
+	bool saves = g->inputs.n && str_starts(observe_node_name(o, g->inputs.v[0]), S("primals"));
 	return !g->of.i && !saves;
 }
 
@@ -374,6 +368,7 @@ void observe_graph(Diags *d, const Program *p, const Sources *src, const Config 
 	if (is_boundary(&o)) {
 		observe_outputs(&o);
 		observe_writes(&o);
+		observe_aot(&o);
 	}
 	if (g->stage != STAGE_AOT_BACKWARD && !(g->of.i && !g->parent.i))
 		observe_notes(&o);

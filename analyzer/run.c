@@ -232,8 +232,10 @@ static const uint8_t *by_aot(Run *r)
 {
 	const Program *p = &r->program;
 	uint8_t *aot = NEW_N(&r->a, uint8_t, p->graphs.n);
-	for (uint32_t i = 1; i < p->graphs.n; i++)
-		aot[i] = contract_of(&r->cfg->contract, link_captured_by_2x(p, p->graphs.v[i])) == CONTRACT_AOT;
+	for (uint32_t i = 1; i < p->graphs.n; i++) {
+		ContractName c = contract_of(&r->cfg->contract, link_captured_by_2x(p, p->graphs.v[i]));
+		aot[i] = c == CONTRACT_AOT || c == CONTRACT_CUDAGRAPHS;
+	}
 	return aot;
 }
 

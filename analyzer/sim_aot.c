@@ -98,6 +98,10 @@ static void relate(Sim *s, AotCall *c, AotSet *set, const Ref *args, uint32_t i,
 {
 	const AotMember *a = &c->members.v[i], *b = &c->members.v[k];
 	Tri meet = sim_overlap(s, args[a->input], args[b->input]);
+	if ((a->written || b->written) && meet > set->meet) {
+		set->meet = meet;
+		set->pair[0] = i, set->pair[1] = k;
+	}
 	if (a->wrapper != b->wrapper) {
 		if (meet == TRI_MUST && (a->written || b->written) && set->foreign[0] == set->foreign[1])
 			set->foreign[0] = i, set->foreign[1] = k;
@@ -158,6 +162,7 @@ static void add_set(Sim *s, AotCall *c, const Summary *sum, const Ref *args, con
 		set.n++;
 	}
 	log->members += set.n;
+	set.pair[0] = set.at, set.pair[1] = set.at + 1;
 	relate_all(s, c, &set, args);
 	set.base = base_layout(s, c, &set, sim_tensor_of(s, args[first])->store);
 	VEC_PUSH(log->a, &c->sets, set);
@@ -177,7 +182,7 @@ void aot_enter(Sim *s, const Graph *g, const Summary *sum, const Ref *args, uint
 	if (!log)
 		return;
 	log->current = 0;
-	if (!log->asked[g->id.i] || log->calls.n == MAX_CALLS || !writes_data(g, sum))
+	if (log->calls.n == MAX_CALLS || !writes_data(g, sum))
 		return;
 	uint32_t nth = map_get(&log->counts, g->id.i);
 	map_put(&log->counts, g->id.i, nth + 1);

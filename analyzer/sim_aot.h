@@ -38,6 +38,8 @@ typedef struct AotMember {
 typedef struct AotSet {
 	uint32_t at, n;
 	Tri merged;            /* AOTAutograd replaces them by one synthetic base */
+	Tri meet;              /* a written member and another one share elements */
+	uint32_t pair[2];      /* ... the first such two; else the first two */
 	uint32_t missed[2];    /* members of the first pair that is AOT_MISSED; equal ones: there is none */
 	uint32_t foreign[2];   /* ... that share elements and not the storage object */
 	AotLayout base;        /* of the synthetic base, or what stands for it */
@@ -68,7 +70,6 @@ typedef struct AotCall {
 
 typedef struct AotLog {
 	Arena *a;             /* of the records; outlives the run */
-	const uint8_t *asked; /* by GraphId */
 	VEC(AotCall) calls;   /* those in which inputs share memory */
 	Map counts;           /* GraphId -> calls so far */
 	uint32_t current;     /* call that runs, index + 1; 0 none */

@@ -240,6 +240,8 @@ static Answer ask(Judge *j, Path *p, const Question *q)
 		if (with && other == UINT32_MAX) {
 			out.d = compare(j, ref, with);
 			*q->hidden |= ref->hidden || with->hidden;
+			for (uint32_t i = 0; i < with->touches.n; i++)
+				q->v->written |= with->touches.v[i].write && with->touches.v[i].node.i;
 		}
 		if (out.d == DIFF_VALUE)
 			evidence(j->c->keep, with, q->v);
@@ -343,12 +345,11 @@ static void judge_graph(Judge *j, const Graph *g, GraphVerdicts *out)
 static void record_calls(Judge *j, AotLog *log)
 {
 	for (uint32_t i = 0; i < j->npaths; i++) {
-		ArenaMark mark = arena_mark(j->c->runs);
-		Path *p = &j->paths[i];
+		const Path *p = &j->paths[i];
 		RunPlan plan = {.entries = &j->entries, .frames = j->c->frames, .cut = {.output = -1, .input = -1}, .choices = p->choices,
 		                .nchoices = p->n, .aot = log};
+		j->base.max_steps = STEPS_OF_RUN;
 		sim_run(&j->base, &plan, j->c->runs);
-		(void)mark;
 		log->counts = (Map){.a = log->a};
 	}
 }
@@ -446,8 +447,8 @@ static void dump_verdict(const Judge *j, const Graph *g, const char *side, uint3
 static void dump_group(const Judge *j, const Graph *g, const AotGroup *x)
 {
 	Str cause = aot_cause_name(x->cause);
-	buf_printf(j->c->dump, "shared " STR_FMT " inputs %u %u: " STR_FMT " %s%s " STR_FMT "\n", STR_ARG(sym_str(j->c->names, g->name)),
-	           x->input, x->other, STR_ARG(cause), x->certainty == TRI_MUST ? "must" : "may", x->apart ? " apart" : "", STR_ARG(x->why));
+	buf_printf(j->c->dump, "shared " STR_FMT " inputs %u %u: " STR_FMT " %s " STR_FMT "\n", STR_ARG(sym_str(j->c->names, g->name)),
+	           x->input, x->other, STR_ARG(cause), x->certainty == TRI_MUST ? "must" : "may", STR_ARG(x->why));
 }
 
 static bool is_of(const Graph *g, FileId unit, Sym process)
@@ -523,19 +524,17 @@ static void judge_process(const VerdictCtx *c, FileId unit, Sym process, GraphVe
 	keep_flows(j, out);
 	if (c->dump)
 		dump_paths(j);
-	AotLog log = {.a = c->runs, .asked = c->aot, .counts = {.a = c->runs}};
-	if (c->aot)
-		record_calls(j, &log);
+	AotLog log = {.a = c->runs, .counts = {.a = c->runs}};
+	record_calls(j, &log);
 	for (uint32_t i = 1; i < p->graphs.n && j->npaths; i++) {
 		const Graph *g = p->graphs.v[i];
 		if (!is_of(g, unit, process) || g->stage != STAGE_DYNAMO || g->printing_of.i || g->superseded ||
 		    g->parent.i || !c->summaries[i])
 			continue;
 		judge_graph(j, g, &out[i]);
-		if (c->aot && c->aot[i]) {
+		aot_groups(&log, g, c->names, c->torch.lo || c->torch.hi ? c->torch : g->torch, c->keep, &out[i].groups);
+		if (c->aot && c->aot[i])
 			judge_traced(j, g, &out[i]);
-			aot_groups(&log, g, c->names, c->torch.lo || c->torch.hi ? c->torch : g->torch, c->keep, &out[i].groups);
-		}
 		for (uint32_t k = 0; c->dump && k < g->outputs.n; k++)
 			dump_verdict(j, g, "output", k, &out[i].outputs[k]);
 		for (uint32_t k = 0; c->dump && k < g->inputs.n; k++)

@@ -30,6 +30,7 @@ typedef struct Verdict {
 	Str why;               /* unknown: what decides */
 	NoticeStep steps[4];   /* the write and the read on the other side, where they were found */
 	uint32_t nsteps;
+	bool written;          /* code that the dump shows writes on one side of the cut, once it is made */
 } Verdict;
 
 /* An output that enters another graph. */

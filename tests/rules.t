@@ -8,6 +8,7 @@ import importlib.util
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -16,6 +17,7 @@ PROGRAM = os.environ.get("GRAPHLINT", "build/graphlint")
 CASES = "tests/cases"
 # Cases of the corpus that fail today, and why. Passing by surprise fails the test.
 KNOWN = {
+    "GL105 fires/trace_two_views": "what a trace says of storages is not read yet",
     "GL104 fires/resize_between_graphs": "metadata writes of the frame between two graphs are not looked for",
     "GL104 fires/resize_between_graphs_26": "metadata writes of the frame between two graphs are not looked for",
 }
@@ -35,9 +37,14 @@ def rules_there_are():
     return sorted({m.group() for p in glob.glob("rules/GL*.yaml") for m in [re.search(r"GL\d+", os.path.basename(p))] if m})
 
 
-def found(*inputs):
+def found(folder):
+    """Rules that fire in a case, under the contract and the version that its arguments name."""
     env = dict(os.environ, ASAN_OPTIONS="exitcode=99")
-    r = subprocess.run([PROGRAM, "--format=json", "--fail-on=never", "--contract=fresh", *inputs], stdout=subprocess.PIPE,
+    inputs = sorted(glob.glob(os.path.join(folder, "input*")))
+    path = os.path.join(folder, "args")
+    words = shlex.split(open(path).read()) if os.path.exists(path) else []
+    asked = [w for w in words if w.startswith(("--contract=", "--torch="))]
+    r = subprocess.run([PROGRAM, "--format=json", "--fail-on=never", "--contract=fresh", *asked, *inputs], stdout=subprocess.PIPE,
                        stderr=subprocess.PIPE, env=env)
     return [f["rule"] for f in json.loads(r.stdout)["findings"]]
 
@@ -46,7 +53,7 @@ def check_cases(rules):
     for rule in rules:
         for kind in ("fires", "silent"):
             folders = sorted(glob.glob(os.path.join(CASES, "%s-%s*" % (rule, kind))))
-            wrong = [f for f in folders if (rule in found(*sorted(glob.glob(os.path.join(f, "input*"))))) != (kind == "fires")]
+            wrong = [f for f in folders if (rule in found(f)) != (kind == "fires")]
             ok(folders and not wrong, "%s: golden cases, %s" % (rule, kind), "no case" if not folders else " ".join(wrong))
 
 
