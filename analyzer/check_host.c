@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * GL604: values that are read back to the host: in graphs, in the code between them, by the reasons of breaks. */
-#include "check.h"
+#include "check_breaks.h"
 
 typedef enum HostWhen { HOST_ALWAYS, HOST_TENSOR_ARG, HOST_ONE_ARG, HOST_NO_CLASSES, HOST_MASK, HOST_MASK_TENSOR, HOST_NEVER } HostWhen;
 
@@ -221,6 +221,26 @@ static bool check_frame(const CheckCtx *c, FrameRef frame)
 	return r.any;
 }
 
+/* Records of breaks, where no bytecode shows the call itself. */
+static void by_reasons(const CheckCtx *c)
+{
+	BreaksSeen all = {0};
+	check_breaks_read(c, &all, c->scratch);
+	for (uint32_t i = 0; i < all.v.n; i++) {
+		const BreakSeen *s = &all.v.v[i];
+		if (!s->cause || !s->cause->host || check_has_bytecode(c, s->file, s->process))
+			continue;
+		Finding *f = check_finding_at(c, CHECK_GL604, SEV_NOTE, s->span);
+		f->variant = S("reason");
+		f->certainty = TRI_MUST;
+		f->compile_id = sym_str(c->p->names, s->compile_id);
+		f->source = (UserSource){.file = s->r.place.file, .line = s->r.place.line, .function = s->r.place.function, .code = s->r.place.code};
+		f->group = s->cause->words;
+		diag_var(c->d, f, S("text"), s->cause->words);
+		diag_step(c->d, f, ROLE_READ, s->span, s->r.reason.n ? s->r.reason : s->cause->words);
+	}
+}
+
 void check_host_sync(const CheckCtx *c)
 {
 	for (uint32_t i = 1; i < c->p->graphs.n; i++) {
@@ -236,4 +256,5 @@ void check_host_sync(const CheckCtx *c)
 		check_frame(c, i + 1);
 		arena_rewind(c->scratch, mark);
 	}
+	by_reasons(c);
 }
