@@ -190,12 +190,19 @@ static Str not_asked(const Observe *o)
 	return S("no bytecode in the dump calls this graph; capture the whole run with TORCH_LOGS=\"graph_code,bytecode\"");
 }
 
+/* The write of a written input is the finding's own already. */
+static bool is_said(const Finding *f, const NoticeStep *s)
+{
+	const Step *last = f->steps.n ? &f->steps.v[f->steps.n - 1] : NULL;
+	return last && last->role == s->role && last->span.file.i == s->where.file.i && last->span.at == s->where.at;
+}
+
 /* Where the cut would be noticed. */
 void observe_verdict_steps(Observe *o, Finding *f, const Verdict *v)
 {
 	for (uint32_t i = 0; i < v->nsteps; i++) {
 		const NoticeStep *s = &v->steps[i];
-		if (s->where.file.i)
+		if (s->where.file.i && !is_said(f, s))
 			diag_stepf(o->d, f, s->role, s->where, "`" STR_FMT "` %s", STR_ARG(s->what),
 			           s->role == ROLE_WRITE ? "writes that memory afterwards" : "reads it through another holder");
 	}

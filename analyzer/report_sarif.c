@@ -10,9 +10,9 @@
 #include "report_ci.h"
 #include "report_common.h"
 #include "report_place.h"
-#include "report_where.h"
 #include "utf8.h"
 #include "version.h"
+#include "where.h"
 
 enum {
 	RESULTS_MOST = 25000,  /* more are refused */
@@ -596,7 +596,7 @@ void report_write_sarif(const Run *r, const ReportOptions *options, Buf *out)
 {
 	Out o = {.r = r, .o = options, .j = json_new(out, true), .a = arena_new(NULL), .scratch = arena_new(NULL)};
 	o.places = places_new(&r->sources, &o.a);
-	o.where = where_index(r, &o.a);
+	o.where = where_index(&r->program, &o.a);
 	o.hashes = NEW_N(&o.a, LineHashes, r->sources.v.n + 1);
 	o.hashed = NEW_N(&o.a, bool, r->sources.v.n + 1);
 	o.baseline = report_has_baseline(r);

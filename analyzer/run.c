@@ -4,6 +4,7 @@
 #include "baseline.h"
 #include "check.h"
 #include "compare_meta.h"
+#include "evidence.h"
 #include "fingerprint.h"
 #include "link.h"
 #include "observe.h"
@@ -317,6 +318,7 @@ void run_analyse(Run *r)
 	alias(r);
 	judge(r);
 	observe(r);
+	evidence_link(&r->diags, &r->program, r->frames, &r->scratch);
 	check(r);
 	apply_levels(r);
 	suppress(r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report_where.h"
+#include "where.h"
 
 #include <stdlib.h>
 
@@ -52,9 +52,8 @@ static void nest(WhereIndex *w)
 	}
 }
 
-WhereIndex where_index(const Run *r, Arena *a)
+WhereIndex where_index(const Program *p, Arena *a)
 {
-	const Program *p = &r->program;
 	WhereIndex w = {NEW_N(a, Extent, p->graphs.n + p->frames.n + 1), 0};
 	for (uint32_t i = 1; i < p->graphs.n; i++)
 		w.v[w.n++] = graph_extent(p->graphs.v[i]);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * report_where: which graph or frame a place of a dump belongs to. */
-#ifndef GRAPHLINT_REPORT_WHERE_H
-#define GRAPHLINT_REPORT_WHERE_H
+ * where: which graph or frame a place of a dump belongs to. */
+#ifndef GRAPHLINT_WHERE_H
+#define GRAPHLINT_WHERE_H
 
 #include "base.h"
-#include "run.h"
+#include "ir.h"
+#include "frame_graph.h"
 
 typedef struct Where {
 	const Graph *graph; /* the innermost one; NULL: none */
@@ -27,7 +28,7 @@ typedef struct WhereIndex {
 	uint32_t n;
 } WhereIndex;
 
-WhereIndex where_index(const Run *r, Arena *a);
+WhereIndex where_index(const Program *p, Arena *a);
 Where where_of(const WhereIndex *w, Span at);
 
 #endif
