@@ -3,10 +3,7 @@
 
 bool report_has_baseline(const Run *r)
 {
-	for (uint32_t i = 0; i < r->diags.v.n; i++)
-		if (str_eq(r->diags.v.v[i].suppressed, S("baseline")))
-			return true;
-	return false;
+	return r->cfg->baseline != NULL;
 }
 
 void report_more(const Groups *g, uint32_t first, Buf *out)

@@ -558,6 +558,8 @@ static void invocation(Out *o)
 		notification(o, SEV_ERROR, str_printf(&o->scratch, "%u files or folders could not be read", (unsigned)o->r->files_failed), NULL);
 	if (o->r->program.graphs.n <= 1 && !o->r->program.frames.n)
 		notification(o, SEV_WARNING, S("no graph and no bytecode in any input"), NULL);
+	if (o->r->baseline_gone)
+		notification(o, SEV_NOTE, str_printf(&o->scratch, "%u findings of the baseline are gone", (unsigned)o->r->baseline_gone), NULL);
 	if (o->left_out)
 		notification(o, SEV_WARNING, str_printf(&o->scratch, "%u of %u findings are left out, the least severe: consumers refuse a file of more",
 		                                        (unsigned)o->left_out, (unsigned)(o->left_out + o->nresults)), NULL);
