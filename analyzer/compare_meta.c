@@ -21,12 +21,12 @@ static uint64_t key_of(FileId unit, Str process, Str compile_id, uint32_t attemp
 	return hash_u64(h ^ attempt) | 1;
 }
 
-/* Dynamo's graph as bytecode calls it. Traces of bodies are printed under its id too, by other
- * names. */
+/* Dynamo's graph as bytecode calls it, or as a trace prints it, by its class. Traces of bodies are printed under its id
+ * too, by other names. */
 static bool is_captured(const CompareMeta *c, const Graph *g)
 {
 	return g->stage == STAGE_DYNAMO && !g->parent.i &&
-	       str_has(sym_str(c->p->names, g->name), S("compiled_fn_"));
+	       (g->name.i == g->class_name.i || str_has(sym_str(c->p->names, g->name), S("compiled_fn_")));
 }
 
 /* Graphs and metadata in the order in which each process printed them: artifacts of one file keep

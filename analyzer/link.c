@@ -20,6 +20,12 @@ static bool is_top(const Graph *g)
 	return g && !g->parent.i;
 }
 
+static bool is_aot(const Graph *g)
+{
+	return g->stage == STAGE_AOT_FORWARD || g->stage == STAGE_AOT_BACKWARD || g->stage == STAGE_AOT_JOINT ||
+	       g->stage == STAGE_POST_GRAD || g->stage == STAGE_PRE_GRAD || g->stage == STAGE_INDUCTOR;
+}
+
 static uint64_t mix(uint64_t h, uint64_t x)
 {
 	return hash_u64(h ^ (x + 0x9e3779b97f4a7c15u));
@@ -134,6 +140,25 @@ static void join_unnamed(Program *p, Arena *scratch)
 	}
 }
 
+/* What a pass left as it was: printings of one compilation before and after it that compute the same. */
+static void join_stages(Program *p, Arena *scratch)
+{
+	Map first = {.a = scratch};
+	for (uint32_t i = 1; i < p->graphs.n; i++) {
+		Graph *g = p->graphs.v[i];
+		if (!is_top(g) || g->printing_of.i || !g->compile_id.i || g->nodes.n < 2 || !(g->stage == STAGE_DYNAMO || is_aot(g)))
+			continue;
+		uint64_t key = mix(mix(key_of(g, g->compile_id), g->attempt), structure_hash(g)) | 1;
+		uint32_t k = map_get(&first, key);
+		Graph *f = k ? p->graphs.v[k] : NULL;
+		/* a graph of Dynamo is one in its own right */
+		if (!f || g->stage == STAGE_DYNAMO || f->incomplete)
+			map_put(&first, key, i);
+		else
+			join(f, g);
+	}
+}
+
 /* A chain of printings ends at the graph that is analysed. */
 static void settle_printings(Program *p)
 {
@@ -143,12 +168,6 @@ static void settle_printings(Program *p)
 		for (const Graph *o; g->printing_of.i && (o = graph_get(p, g->printing_of))->printing_of.i && guard++ < p->graphs.n;)
 			g->printing_of = o->printing_of;
 	}
-}
-
-static bool is_aot(const Graph *g)
-{
-	return g->stage == STAGE_AOT_FORWARD || g->stage == STAGE_AOT_BACKWARD || g->stage == STAGE_AOT_JOINT ||
-	       g->stage == STAGE_POST_GRAD || g->stage == STAGE_PRE_GRAD || g->stage == STAGE_INDUCTOR;
 }
 
 static GraphId principal_id(const Graph *g)
@@ -212,6 +231,50 @@ static void join_passes(Program *p, Arena *scratch)
 	}
 }
 
+/* ---- names ---- */
+
+/* The graph that the bytecode of a compilation calls, where it calls just one. */
+static Str called_alone(const Artifact *a, Str text)
+{
+	Str name = {0};
+	for (uint32_t k = 0; k < a->npieces; k++) {
+		Str line = str_sub(text, a->pieces[k].src, a->pieces[k].src + a->pieces[k].n);
+		Str found = str_has(line, S("compiled_fn_")) ? compiled_name(line) : (Str){0};
+		if (found.n && name.n && !str_eq(found, name))
+			return (Str){0};
+		name = found.n ? found : name;
+	}
+	return name;
+}
+
+static uint64_t compilation_key(FileId unit, Str process, Str compile_id, uint32_t attempt)
+{
+	uint64_t h = hash_bytes(unit.i, process.p, process.n);
+	return hash_bytes(h + attempt, compile_id.p, compile_id.n) | 1;
+}
+
+/* A trace prints a graph of Dynamo by its class alone; the bytecode of the same compilation calls it by its name. */
+static void name_by_bytecode(Program *p, const Artifacts *arts, const Sources *sources, Arena *scratch)
+{
+	Map names = {.a = scratch};
+	for (uint32_t i = 1; i < arts->v.n; i++) {
+		const Artifact *a = &arts->v.v[i];
+		Str name = {0};
+		if (a->kind == ART_BYTECODE_MODIFIED && a->prefix == PREFIX_TRACE && a->compile_id.n)
+			name = called_alone(a, source_get(sources, a->file)->text);
+		if (name.n)
+			map_put(&names, compilation_key(a->unit, a->process, a->compile_id, a->attempt), sym_intern(p->names, name).i);
+	}
+	for (uint32_t i = 1; i < p->graphs.n; i++) {
+		Graph *g = p->graphs.v[i];
+		if (!is_top(g) || g->stage != STAGE_DYNAMO || compiled_name(sym_str(p->names, g->name)).n)
+			continue;
+		uint32_t name = map_get(&names, compilation_key(g->unit, sym_str(p->names, g->process), sym_str(p->names, g->compile_id), g->attempt));
+		if (name)
+			g->name = (Sym){name};
+	}
+}
+
 /* Names that MODIFIED BYTECODE calls, per file. */
 static void called_names(const Artifacts *arts, const Sources *sources, Map *called, Names *names)
 {
@@ -251,8 +314,10 @@ static void mark_superseded(Program *p, const Map *called, Arena *scratch)
 void link_graphs(Program *p, const Artifacts *arts, const Sources *sources, Arena *scratch)
 {
 	Map called = {.a = scratch};
+	name_by_bytecode(p, arts, sources, scratch);
 	join_named(p, scratch);
 	join_unnamed(p, scratch);
+	join_stages(p, scratch);
 	settle_printings(p);
 	tie_by_id(p, scratch);
 	tie_by_order(p, scratch);

@@ -47,6 +47,25 @@ static Stage stage_of_name(Str name, Str tag)
 	return str_has(name, S("compiled_fn_")) ? STAGE_DYNAMO : STAGE_FX;
 }
 
+/* A payload of a trace says what it is. */
+static bool stage_of_kind(Str kind, Stage *out)
+{
+	static const struct {
+		Str kind;
+		Stage stage;
+	} kinds[] = {
+#define TRACE_KIND(kind, role, stage) {STR_INIT(kind), STAGE_##stage},
+#include "trace_kinds.def"
+#undef TRACE_KIND
+	};
+	for (uint32_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (str_eq(kinds[i].kind, kind)) {
+			*out = kinds[i].stage;
+			return true;
+		}
+	return false;
+}
+
 void reader_graph_from(Reader *r, Graph *g, ArtifactId id, const Artifact *art)
 {
 	Names *names = r->program->names;
@@ -58,9 +77,11 @@ void reader_graph_from(Reader *r, Graph *g, ArtifactId id, const Artifact *art)
 	g->end = art->end;
 	/* code finds its name in its class line; the other prints have none */
 	g->name = sym_intern(names, name.n || art->kind == ART_GRAPH_CODE ? name : S("forward"));
-	g->stage = stage_of_name(name, art->tag);
-	if (g->stage == STAGE_FX && art->prefix != PREFIX_NONE)
-		g->stage = STAGE_DYNAMO;
+	if (art->prefix != PREFIX_TRACE || !stage_of_kind(art->tag, &g->stage)) {
+		g->stage = stage_of_name(name, art->tag);
+		if (g->stage == STAGE_FX && art->prefix != PREFIX_NONE)
+			g->stage = STAGE_DYNAMO;
+	}
 	g->compile_id = sym_intern(names, art->compile_id);
 	g->attempt = art->attempt;
 	g->aot_id = art->aot_id;

@@ -5,12 +5,12 @@
 
 #include "split_block.h"
 #include "split_lines.h"
+#include "split_trace.h"
 
 enum {
 	RECORDS_OPEN =
 		64, /* records that may be open at once: threads, ranks and artifacts that take turns */
-	BLOCK_LINES = 1 << 12, /* free text is cut at headers when it is longer than this */
-	PID_MOST = 1 << 26 /* larger numbers are thread ids (PyTorch 2.3 to 2.5), which are addresses */
+	BLOCK_LINES = 1 << 12 /* free text is cut at headers when it is longer than this */
 };
 
 Str artifact_kind_name(ArtifactKind k)
@@ -79,6 +79,7 @@ typedef struct Splitter {
 	uint32_t last; /* record of the line before, plus 1 */
 	uint32_t clock;
 	uint32_t seen[sizeof styles / sizeof *styles]; /* lines of each prefix style */
+	TraceSplit trace;
 } Splitter;
 
 static uint64_t record_key(const Mark *m, Str label)
@@ -116,25 +117,6 @@ static Record *record_find(Splitter *s, const Mark *m, Str label)
 }
 
 /* ---- processes ---- */
-
-static Str process_text(Splitter *s, const Mark *m, Str label)
-{
-	char text[128];
-	Buf b = {.a = s->scratch, .p = text, .cap = sizeof text};
-	uint32_t pid;
-	if (label.n)
-		buf_add(&b, label);
-	if (m->rank.n) {
-		buf_add(&b, b.n ? S(":rank") : S("rank"));
-		buf_add(&b, m->rank);
-	}
-	if (str_to_u32(m->number, &pid) && pid < PID_MOST) {
-		if (b.n)
-			buf_char(&b, ':');
-		buf_add(&b, m->number);
-	}
-	return str_copy(s->scratch, buf_str(&b));
-}
 
 static Process *process_of(Splitter *s, Str name)
 {
@@ -234,9 +216,8 @@ static VersionSpan span_of(const Splitter *s, const Artifact *a)
 /* What the prefix itself says beyond its style. */
 static VersionSpan span_of_mark(const Mark *m)
 {
-	uint32_t pid;
 	VersionSpan v = styles[m->style].torch;
-	if (m->style == PREFIX_2_3 && !(str_to_u32(m->number, &pid) && pid < PID_MOST))
+	if ((m->style == PREFIX_2_3 || m->style == PREFIX_TRACE) && mark_of_thread(m))
 		v = span_and(v, (VersionSpan){0, 205});
 	if (m->style == PREFIX_2_1 && str_find_char(m->trace, '_', 0) < m->trace.n)
 		v = span_and(v, (VersionSpan){202, 202});
@@ -273,9 +254,9 @@ static bool is_torn_end(const Splitter *s, const Artifact *a)
 /* What the artifacts from index `from` on have in common: process and versions. */
 static void record_finish(Splitter *s, const Record *r, uint32_t from)
 {
-	if (s->out->v.n == from)
+	if (s->out->v.n == from && r->mark.style != PREFIX_TRACE)
 		return;
-	Process *p = process_of(s, process_text(s, &r->mark, r->label));
+	Process *p = process_of(s, mark_process(&r->mark, r->label, s->scratch));
 	for (uint32_t i = from; i < s->out->v.n; i++) {
 		Artifact *a = &s->out->v.v[i];
 		a->process = p->name;
@@ -285,6 +266,39 @@ static void record_finish(Splitter *s, const Record *r, uint32_t from)
 		p->torch = span_and(p->torch, a->torch);
 	}
 	p->torch = span_and(p->torch, span_of_mark(&r->mark));
+	if (s->trace.torch && r->mark.style == PREFIX_TRACE)
+		p->torch = (VersionSpan){s->trace.torch, s->trace.torch};
+}
+
+/* Cuts the pieces of a record. */
+static void record_cut(Splitter *s, Record *r)
+{
+	ArenaMark mark = arena_mark(s->scratch);
+	Block b = {
+		.out = s->out,
+		.src = s->src,
+		.file = s->file,
+		.scratch = s->scratch,
+		.piece = r->pieces.v,
+		.special = s->special,
+		.whole = r->mark.every,
+		.mark = r->mark,
+		.frame_name = r->frame_name,
+		.frame_file = r->frame_file,
+		.frame_line = r->frame_line,
+		.title = r->title,
+	};
+	b.start = line_starts(s, r, &b.n);
+	uint32_t from = s->out->v.n;
+	block_cut(&b);
+	arena_rewind(s->scratch, mark);
+	r->frame_name = b.frame_name;
+	r->frame_file = b.frame_file;
+	r->frame_line = b.frame_line;
+	r->title = b.title;
+	if (r->mark.style == PREFIX_TRACE)
+		trace_finish(&s->trace, from);
+	record_finish(s, r, from);
 }
 
 static void record_close(Splitter *s, Record *r)
@@ -292,32 +306,8 @@ static void record_close(Splitter *s, Record *r)
 	if (!r->open)
 		return;
 	r->open = false;
-	if (r->pieces.n) {
-		ArenaMark mark = arena_mark(s->scratch);
-		Block b = {
-			.out = s->out,
-			.src = s->src,
-			.file = s->file,
-			.scratch = s->scratch,
-			.piece = r->pieces.v,
-			.special = s->special,
-			.whole = r->mark.every,
-			.mark = r->mark,
-			.frame_name = r->frame_name,
-			.frame_file = r->frame_file,
-			.frame_line = r->frame_line,
-			.title = r->title,
-		};
-		b.start = line_starts(s, r, &b.n);
-		uint32_t from = s->out->v.n;
-		block_cut(&b);
-		arena_rewind(s->scratch, mark);
-		r->frame_name = b.frame_name;
-		r->frame_file = b.frame_file;
-		r->frame_line = b.frame_line;
-		r->title = b.title;
-		record_finish(s, r, from);
-	}
+	if (r->pieces.n)
+		record_cut(s, r);
 	r->pieces.n = 0;
 	r->joined = false;
 }
@@ -351,7 +341,7 @@ static Record *record_open(Splitter *s, const Mark *m, Str label)
 	              .pieces = r->pieces,
 	              .title = title_none};
 	r->pieces.n = 0;
-	r->skipped = m->every && (m->structured || (m->artifact && tag_role(m->tag) == TAG_SKIP));
+	r->skipped = m->every && m->artifact && tag_role(m->tag) == TAG_SKIP;
 	s->last = (uint32_t)(r - s->records.v) + 1;
 	return r;
 }
@@ -429,13 +419,30 @@ static void add_free(Splitter *s, const LogLine *l)
 	record_add(s, r, l);
 }
 
-/* A line of TORCH_TRACE: the payload of the one before it ends. */
-static void end_payload(Splitter *s, const LogLine *l)
+/* ---- traces ---- */
+
+static void payload_close(Splitter *s)
+{
+	Payload *p = &s->trace.payload;
+	if (!p->open)
+		return;
+	p->open = false;
+	trace_check(&s->trace);
+	Record r = {.mark = p->mark, .label = p->label, .title = title_none};
+	r.pieces.v = p->pieces.v;
+	r.pieces.n = p->pieces.n;
+	if (r.pieces.n)
+		record_cut(s, &r);
+}
+
+/* Free text between records ends too: payloads that lost their tabs would run into one another. */
+static void add_trace(Splitter *s, const LogLine *l)
 {
 	Mark none = {0};
 	Record *r = record_find(s, &none, l->label);
 	if (r)
 		record_close(s, r);
+	trace_record(&s->trace, l);
 }
 
 static int by_place(const void *x, const void *y)
@@ -486,16 +493,23 @@ static void split_all(Splitter *s)
 	s->special = lines.special;
 	VEC_PUSH(s->scratch, &s->processes, ((Process){0}));
 	for (LogLine *l; lines_next(&lines, &l); s->clock++) {
-		s->seen[l->mark.style]++;
 		if (!(s->clock & 1023))
 			budget_pulse(s->out->a->budget);
+		if (l->payload) {
+			trace_line(&s->trace, l->text, l->piece[0].src);
+			continue;
+		}
+		payload_close(s);
+		s->seen[l->mark.structured ? PREFIX_TRACE : l->mark.style]++;
 		if (l->mark.structured)
-			end_payload(s, l);
-		if (l->mark.every)
+			add_trace(s, l);
+		else if (l->mark.every)
 			add_marked(s, l);
 		else
 			add_free(s, l);
+		lines.payload = s->trace.payload.open;
 	}
+	payload_close(s);
 	for (uint32_t i = 0; i < s->records.n; i++)
 		record_close(s, &s->records.v[i]);
 	finish(s, from);
@@ -515,6 +529,7 @@ static void split_guarded(Splitter *s)
 	budget->fail = &here;
 	if (setjmp(here)) {
 		budget->fail = outer;
+		arena_free(s->trace.record);
 		arena_free(s->scratch);
 		longjmp(*outer, 1);
 	}
@@ -526,11 +541,13 @@ void split_source(Artifacts *t, const Sources *sources, FileId file, const Confi
                   Diags *diags)
 {
 	(void)cfg;
-	Arena scratch = arena_new(t->a->budget);
+	Arena scratch = arena_new(t->a->budget), record = arena_new(t->a->budget);
 	const Source *src = source_get(sources, file);
 	Splitter s = {
 		.out = t, .scratch = &scratch, .src = src, .file = file, .process_at = {.a = &scratch}};
+	s.trace = trace_split(t, sources, file, diags, &scratch, &record);
 	split_guarded(&s);
+	arena_free(&record);
 	arena_free(&scratch);
 	if (src->damage.n && diags)
 		diag_truncated(diags, (Span){file, src->text.n, src->text.n}, STR_FMT,

@@ -26,7 +26,8 @@ typedef enum PrefixStyle {
 	PREFIX_2_1,       /* [date] [0/0] torch._dynamo....__graph_code: [DEBUG], every line; also 2.2 */
 	PREFIX_2_3,       /* V1201 02:01:38.906000 8725 file:line] [0/0_1] [__graph_code], every line */
 	PREFIX_FORMAT,    /* TORCH_LOGS_FORMAT, pytest's captured log: first line only */
-	PREFIX_DEBUG_LOG  /* [aot_autograd.py:1321 DEBUG], first line only: debug logs of 2.0 to 2.2 */
+	PREFIX_DEBUG_LOG, /* [aot_autograd.py:1321 DEBUG], first line only: debug logs of 2.0 to 2.2 */
+	PREFIX_TRACE      /* payload of a record of TORCH_TRACE, behind tabs; tag is the kind of the record */
 } PrefixStyle;
 Str prefix_style_name(PrefixStyle p);
 
@@ -61,9 +62,37 @@ typedef struct Artifact {
 	bool flat;           /* all indentation was lost: artifact_text puts it back by keyword */
 } Artifact;
 
+/* Which compilation a record of a trace tells of. */
+typedef struct CaptureId {
+	FileId unit;
+	Span at;        /* the record */
+	Str process, compile_id;
+	uint32_t attempt;
+} CaptureId;
+
+/* A frame whose compilation began. */
+typedef struct FrameStart {
+	CaptureId id;
+	Str function, file; /* of the code object */
+	uint32_t line;
+} FrameStart;
+
+/* A tensor as it was when a graph's inputs were made: describe_tensor. */
+typedef struct CapturedTensor {
+	CaptureId id;
+	Str source;         /* "L['x']"; empty: it is only the base of others */
+	uint32_t describer, storage; /* equal describers and storages: one storage. 0 not told */
+	bool is_view, requires_grad;
+	uint32_t ndim;
+	const int64_t *size, *stride; /* NULL: symbolic, or not told */
+	int64_t offset;
+} CapturedTensor;
+
 typedef struct Artifacts {
 	Arena *a;
 	VEC(Artifact) v;     /* slot 0 unused; per file in order of their first line */
+	VEC(FrameStart) starts;       /* in order of their records */
+	VEC(CapturedTensor) tensors;
 	uint32_t torch_lines; /* lines that carried a torch prefix */
 } Artifacts;
 

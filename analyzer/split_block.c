@@ -605,7 +605,7 @@ static uint32_t cut_head(Block *b, Head h, uint32_t i, Str t, uint32_t floor, Ti
 	return end;
 }
 
-static void scan(Block *b)
+void block_scan(Block *b)
 {
 	Title title = b->title;
 	uint32_t floor = 0, i = 0;
@@ -645,10 +645,14 @@ static bool cut_headless(Block *b, TagRole role)
 
 void block_cut(Block *b)
 {
+	if (b->mark.style == PREFIX_TRACE) {
+		trace_cut(b);
+		return;
+	}
 	TagRole role = b->whole && b->mark.artifact ? tag_role(b->mark.tag) : TAG_ANY;
 	if (role == TAG_SKIP || (role == TAG_GRAPH && graph_cut_record(b)))
 		return;
 	if ((role == TAG_OUTPUT || role == TAG_GUARDS) && cut_headless(b, role))
 		return;
-	scan(b);
+	block_scan(b);
 }

@@ -72,6 +72,10 @@ typedef struct Extent {
 } Extent;
 
 void block_cut(Block *b);
+/* The same for a payload of a trace, by the kind that its record names. */
+void trace_cut(Block *b);
+/* Looks for artifacts by their headers alone. */
+void block_scan(Block *b);
 
 /* ---- for the parts of the recogniser ---- */
 

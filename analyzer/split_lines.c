@@ -417,6 +417,36 @@ LineReader lines_new(const Source *src, Arena *scratch)
 	};
 }
 
+/* A line behind the prefixes that are known to be there. */
+static Phys stripped(const LineReader *r, uint32_t line)
+{
+	Phys p = {.text = raw_line(r, line)}, raw = p;
+	return strip(r, r->depth, &p) ? p : raw;
+}
+
+/* A blank line between lines with a tab is one of which an editor took the tab. */
+static bool next_payload(LineReader *r, LogLine *l)
+{
+	Phys p = stripped(r, r->next);
+	bool tab = p.text.n && p.text.p[0] == '\t';
+	if (!tab) {
+		uint32_t k = r->next;
+		while (k < r->src->nlines && k < r->next + WINDOW && is_blank(stripped(r, k).text))
+			k++;
+		Str on = k > r->next && k < r->src->nlines ? stripped(r, k).text : (Str){0};
+		if (!on.n || on.p[0] != '\t')
+			return false;
+	}
+	r->next++;
+	l->mark = (Mark){0};
+	l->label = p.label;
+	l->npieces = 0;
+	l->payload = true;
+	l->text = str_sub(p.text, tab, tab ? p.text.n : 0);
+	add_piece(r, l, l->text);
+	return true;
+}
+
 bool lines_next(LineReader *r, LogLine **out)
 {
 	LogLine *l = &r->queue[0], *inner = &r->queue[1];
@@ -427,6 +457,11 @@ bool lines_next(LineReader *r, LogLine **out)
 	}
 	if (r->next >= r->src->nlines)
 		return false;
+	if (r->payload && next_payload(r, l)) {
+		*out = l;
+		return true;
+	}
+	l->payload = r->payload = false;
 	gather(r, l);
 	bool torn = false;
 	uint32_t body;

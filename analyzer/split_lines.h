@@ -23,6 +23,7 @@ typedef struct LogLine {
 	Str text; /* without prefixes; for a line of several pieces a copy */
 	Piece piece[JOIN_MOST]; /* where `text` stands */
 	uint32_t npieces;
+	bool payload; /* of a record of TORCH_TRACE, as it stands behind its tab; `mark` is none */
 } LogLine;
 
 typedef struct LineReader {
@@ -34,6 +35,7 @@ typedef struct LineReader {
 	char diff; /* sign of FOREIGN_DIFF in the stack */
 	bool special; /* the source holds ESC, NBSP or lone CR: lines may have to be cleaned */
 	uint32_t wrap; /* columns at which a terminal wrapped the lines; 0 not at all */
+	bool payload; /* set by the caller: a payload goes on as long as lines begin with a tab */
 	Mark last; /* of the line before, for lines with the same prefix */
 	LogLine queue[LINE_QUEUE];
 	uint32_t queue_n;

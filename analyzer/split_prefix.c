@@ -535,3 +535,36 @@ bool foreign_strict(Foreign kind)
 	};
 	return strict[kind];
 }
+
+/* ---- processes ---- */
+
+enum { PID_MOST = 1 << 26 }; /* larger numbers are addresses, which name threads */
+
+static bool is_pid(Str number)
+{
+	uint32_t pid;
+	return str_to_u32(number, &pid) && pid < PID_MOST;
+}
+
+bool mark_of_thread(const Mark *m)
+{
+	return !is_pid(m->number);
+}
+
+Str mark_process(const Mark *m, Str label, Arena *a)
+{
+	char text[128];
+	Buf b = {.a = a, .p = text, .cap = sizeof text};
+	if (label.n)
+		buf_add(&b, label);
+	if (m->rank.n) {
+		buf_add(&b, b.n ? S(":rank") : S("rank"));
+		buf_add(&b, m->rank);
+	}
+	if (is_pid(m->number)) {
+		if (b.n)
+			buf_char(&b, ':');
+		buf_add(&b, m->number);
+	}
+	return str_copy(a, buf_str(&b));
+}

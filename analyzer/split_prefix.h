@@ -25,6 +25,11 @@ typedef struct Mark {
 bool mark_parse(Str line, Mark *m, uint32_t *body);
 /* The first prefix of a style that stands on every line, at or after `from`: *at is its start. */
 bool mark_find(Str line, uint32_t from, Mark *m, uint32_t *at, uint32_t *body);
+/* What a process is called by the rank and number of its lines, and by who passed them on: "rank1:8725". Numbers that are
+ * of threads (PyTorch 2.3 to 2.5) do not count. In `a`. */
+Str mark_process(const Mark *m, Str label, Arena *a);
+/* Is the number that of a thread, as 2.3 to 2.5 print it? */
+bool mark_of_thread(const Mark *m);
 /* Could the line begin with a prefix that goes on after a line break? */
 bool mark_begins(Str line);
 /* A record header behind a prefix that is not known: any TORCH_LOGS_FORMAT. */

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ * split_trace: records of TORCH_TRACE and their payloads, the lines behind a record that begin with a tab. */
+#ifndef GRAPHLINT_SPLIT_TRACE_H
+#define GRAPHLINT_SPLIT_TRACE_H
+
+#include "base.h"
+#include "source.h"
+#include "diag.h"
+#include "md5.h"
+#include "trace.h"
+#include "split.h"
+#include "split_block.h"
+#include "split_lines.h"
+
+/* The payload that is open: what its record says, and its lines so far. */
+typedef struct Payload {
+	bool open;
+	Mark mark;          /* tag: the kind */
+	Str label, hash;    /* hash: MD5 that the record names */
+	Str compile_id;
+	uint32_t at, end;   /* the record */
+	VEC(Piece) pieces;
+	Md5 sum;
+} Payload;
+
+typedef struct TraceSplit {
+	Artifacts *out;
+	const Sources *sources;
+	FileId file;
+	Diags *diags;       /* may be NULL */
+	Arena *scratch, *record; /* record: what is read of one record */
+	Payload payload;
+	Map strings;        /* number in the string table, plus 1 -> index in `string`, plus 1 */
+	VEC(Str) string;
+	Map tensors;        /* describer and id -> index in out->tensors, plus 1 */
+	Map starts;         /* compile id -> index in out->starts, plus 1 */
+	Str process, label; /* name of the process of the last record, made of its label ... */
+	Mark of;            /* ... and of its number and rank */
+	int64_t rank;       /* of the last record that names one in its JSON, and its digits */
+	Str rank_text;
+	Version torch;      /* as the trace says; 0 it does not */
+} TraceSplit;
+
+TraceSplit trace_split(Artifacts *out, const Sources *sources, FileId file, Diags *diags, Arena *scratch, Arena *record);
+/* Takes a record line. Opens its payload, if it has one; the one before must be closed. */
+void trace_record(TraceSplit *t, const LogLine *l);
+/* Adds a line to the open payload; `line` stands at `src`, without its tab. */
+void trace_line(TraceSplit *t, Str line, uint32_t src);
+/* Compares the payload with its hash and tells what differs. */
+void trace_check(TraceSplit *t);
+/* Names the listings among the artifacts of the payload, which begin at index `from`, and reads PyTorch's version. */
+void trace_finish(TraceSplit *t, uint32_t from);
+
+#endif
