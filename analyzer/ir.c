@@ -294,6 +294,31 @@ static void dump_node(const Program *p, const Graph *g, const Types *t, NodeId i
 	buf_char(out, '\n');
 }
 
+static void dump_dims(const int64_t *v, uint32_t n, Buf *out)
+{
+	buf_char(out, '[');
+	for (uint32_t i = 0; i < n; i++)
+		buf_printf(out, "%s%lld", i ? ", " : "", (long long)v[i]);
+	buf_char(out, ']');
+}
+
+static void dump_place(const Program *p, const Graph *g, uint32_t i, Buf *out)
+{
+	const InputPlace *at = &g->places.v[i];
+	if (!at->storage && !at->size)
+		return;
+	buf_add(out, S("  place "));
+	node_ref(p, g, g->inputs.v[i], out);
+	if (at->storage)
+		buf_printf(out, " storage %u", at->storage);
+	if (at->size && at->stride) {
+		buf_printf(out, " offset %lld ", (long long)at->offset);
+		dump_dims(at->size, at->ndim, out);
+		dump_dims(at->stride, at->ndim, out);
+	}
+	buf_char(out, '\n');
+}
+
 static void dump_graph(const Program *p, const Graph *g, const Types *t, Buf *out)
 {
 	buf_printf(out, "graph %u " STR_FMT " stage=" STR_FMT, g->id.i, STR_ARG(sym_str(p->names, g->name)),
@@ -312,6 +337,8 @@ static void dump_graph(const Program *p, const Graph *g, const Types *t, Buf *ou
 	           g->truncated ? " truncated" : "", g->incomplete ? " incomplete" : "");
 	for (uint32_t i = 1; i < g->nodes.n; i++)
 		dump_node(p, g, t, (NodeId){i}, out);
+	for (uint32_t i = 0; i < g->places.n; i++)
+		dump_place(p, g, i, out);
 	buf_add(out, S("  return"));
 	for (uint32_t i = 0; i < g->outputs.n; i++) {
 		buf_add(out, i ? S(", ") : S(" "));

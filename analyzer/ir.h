@@ -106,6 +106,7 @@ typedef struct InputPlace {
 	uint32_t ndim;
 	const int64_t *size, *stride; /* NULL: not told. Then offset is not either */
 	int64_t offset;   /* elements from the beginning of the storage */
+	uint32_t bytes;   /* of an element; 0 not told */
 	Span said;        /* the text that says so */
 } InputPlace;
 

@@ -44,7 +44,7 @@ static bool grid_of(const InputPlace *p, Grid *g)
 		return false;
 	for (uint32_t k = 0; k < p->ndim; k++) {
 		int64_t reach, size = p->size[k], stride = p->stride[k];
-		if (size < 0 || stride < 0 || __builtin_mul_overflow(g->count, size, &g->count) ||
+		if (size < 0 || stride < 0 || stride == INT64_MAX || __builtin_mul_overflow(g->count, size, &g->count) ||
 		    __builtin_mul_overflow(size ? size - 1 : 0, stride, &reach) || __builtin_add_overflow(g->last, reach, &g->last))
 			return false;
 		if (size > 1)
@@ -91,6 +91,15 @@ static bool any_in(const Grid *a, const Grid *b)
 	}
 }
 
+static bool apart_in_bytes(const Grid *a, uint32_t bytes_a, const Grid *b, uint32_t bytes_b)
+{
+	int64_t end_a, end_b, from_a, from_b;
+	if (__builtin_mul_overflow(a->last + 1, (int64_t)bytes_a, &end_a) || __builtin_mul_overflow(b->last + 1, (int64_t)bytes_b, &end_b) ||
+	    __builtin_mul_overflow(a->first, (int64_t)bytes_a, &from_a) || __builtin_mul_overflow(b->first, (int64_t)bytes_b, &from_b))
+		return false;
+	return end_a <= from_b || end_b <= from_a;
+}
+
 Tri graph_inputs_overlap(const Graph *g, uint32_t i, uint32_t j)
 {
 	Tri share = graph_inputs_share(g, i, j);
@@ -99,7 +108,12 @@ Tri graph_inputs_overlap(const Graph *g, uint32_t i, uint32_t j)
 		return share;
 	if (!grid_of(&g->places.v[i], &a) || !grid_of(&g->places.v[j], &b))
 		return TRI_MAY;
-	if (!a.count || !b.count || a.last < b.first || b.last < a.first)
+	if (!a.count || !b.count)
+		return TRI_NO;
+	uint32_t bytes_a = g->places.v[i].bytes, bytes_b = g->places.v[j].bytes;
+	if (bytes_a != bytes_b) /* one memory as two dtypes */
+		return bytes_a && bytes_b && apart_in_bytes(&a, bytes_a, &b, bytes_b) ? TRI_NO : TRI_MAY;
+	if (a.last < b.first || b.last < a.first)
 		return TRI_NO;
 	if (is_dense(&a) && is_dense(&b))
 		return TRI_MUST;

@@ -250,7 +250,7 @@ static Str called_alone(const Artifact *a, Str text)
 static uint64_t compilation_key(FileId unit, Str process, Str compile_id, uint32_t attempt)
 {
 	uint64_t h = hash_bytes(unit.i, process.p, process.n);
-	return hash_bytes(h + attempt, compile_id.p, compile_id.n) | 1;
+	return hash_u64(hash_bytes(h, compile_id.p, compile_id.n) + attempt) | 1;
 }
 
 /* A trace prints a graph of Dynamo by its class alone; the bytecode of the same compilation calls it by its name. */

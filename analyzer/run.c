@@ -7,6 +7,7 @@
 #include "evidence.h"
 #include "fingerprint.h"
 #include "link.h"
+#include "link_places.h"
 #include "observe.h"
 #include "quoted.h"
 #include "read.h"
@@ -150,6 +151,7 @@ static void link(Run *r)
 	ArenaMark mark = arena_mark(&r->scratch);
 	crash_note("link", NULL, 0);
 	link_graphs(&r->program, &r->artifacts, &r->sources, &r->scratch);
+	link_places(&r->program, r->types, &r->artifacts, &r->scratch);
 	if (r->dump & DUMP_IR)
 		ir_dump(&r->program, r->types, &r->dump_out);
 	arena_rewind(&r->scratch, mark);

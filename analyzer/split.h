@@ -86,6 +86,7 @@ typedef struct CapturedTensor {
 	uint32_t ndim;
 	const int64_t *size, *stride; /* NULL: symbolic, or not told */
 	int64_t offset;
+	Str dtype;          /* "torch.float32"; empty not told */
 } CapturedTensor;
 
 typedef struct Artifacts {

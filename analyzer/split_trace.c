@@ -93,6 +93,9 @@ static void add_tensor(TraceSplit *t, const TraceRecord *r, const Payload *p)
 		.ndim = r->ndim,
 		.offset = r->offset,
 	};
+	if (!str_eq(t->dtype, r->dtype))
+		t->dtype = keep(t, r->dtype);
+	c.dtype = t->dtype;
 	if (r->sized) {
 		c.size = keep_dims(t, r->size, r->ndim);
 		c.stride = keep_dims(t, r->stride, r->ndim);

@@ -38,6 +38,7 @@ typedef struct TraceSplit {
 	Mark of;            /* ... and of its number and rank */
 	int64_t rank;       /* of the last record that names one in its JSON, and its digits */
 	Str rank_text;
+	Str dtype;          /* of the last tensor */
 	Version torch;      /* as the trace says; 0 it does not */
 } TraceSplit;
 
