@@ -698,8 +698,8 @@ static void payloads_of_a_trace(void **state)
 	       "\"f32[2]\"):\n\t        return (x,)\n",
 	       "graph-code 2-4 GraphModule; graph-code 7-9 GraphModule");
 	assert_text(state, 1,
-	            "        class GraphModule(torch.nn.Module):\n            def forward(self, x: "
-	            "\"f32[2]\"):\n                return (x,)");
+	            "class GraphModule(torch.nn.Module):\n    def forward(self, x: "
+	            "\"f32[2]\"):\n        return (x,)");
 }
 
 /* ---- damage ---- */
