@@ -17,7 +17,6 @@ PROGRAM = os.environ.get("GRAPHLINT", "build/graphlint")
 CASES = "tests/cases"
 # Cases of the corpus that fail today, and why. Passing by surprise fails the test.
 KNOWN = {
-    "GL105 fires/trace_two_views": "what a trace says of storages is not read yet",
     "GL104 fires/resize_between_graphs": "metadata writes of the frame between two graphs are not looked for",
     "GL104 fires/resize_between_graphs_26": "metadata writes of the frame between two graphs are not looked for",
 }
