@@ -727,3 +727,29 @@ void map_put(Map *m, uint64_t key, uint32_t val)
 	m->keys[k] = key;
 	m->vals[k] = val;
 }
+
+/* ---- pools ---- */
+
+enum { POOLED_LEAST = 256 };
+
+static uint64_t pool_key(const Pool *t, const void *p, size_t n)
+{
+	return hash_bytes(t->seed, p, n) | 1;
+}
+
+const void *pool_find(const Pool *t, const void *p, size_t n)
+{
+	uint32_t i = n < POOLED_LEAST ? 0 : map_get(&t->at, pool_key(t, p, n));
+	if (!i || t->v.v[i - 1].n != n || memcmp(t->v.v[i - 1].p, p, n) != 0)
+		return NULL;
+	return t->v.v[i - 1].p;
+}
+
+void pool_add(Pool *t, const void *p, size_t n)
+{
+	if (n < POOLED_LEAST || map_get(&t->at, pool_key(t, p, n)))
+		return;
+	VEC_PUSH(t->a, &t->v, ((Pooled){p, n}));
+	t->at.a = t->a;
+	map_put(&t->at, pool_key(t, p, n), t->v.n);
+}

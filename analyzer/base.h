@@ -197,6 +197,24 @@ void map_put(Map *m, uint64_t key, uint32_t val); /* val must not be 0 */
 uint64_t hash_bytes(uint64_t seed, const void *p, size_t n);
 uint64_t hash_u64(uint64_t x);
 
+/* ---- arrays that come again and again: equal ones stand once ---- */
+
+typedef struct Pooled {
+	const void *p;
+	size_t n;
+} Pooled;
+
+typedef struct Pool {
+	Arena *a;
+	uint64_t seed;
+	Map at; /* hash -> index in v, plus 1 */
+	VEC(Pooled) v;
+} Pool;
+
+/* An array of the same n bytes that was added before; NULL when there is none. Small ones are not worth it. */
+const void *pool_find(const Pool *t, const void *p, size_t n);
+void pool_add(Pool *t, const void *p, size_t n); /* must live as long as the pool, and not change */
+
 /* ---- three-valued logic ---- */
 
 /* The answer to a question about the program: no, may (cannot be told, or sometimes), must. */

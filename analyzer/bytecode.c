@@ -201,21 +201,26 @@ static const OpRow *row_for(const OpRow *rows, uint32_t n, PyVersion v)
 void code_set_python(Code *c, PyVersion lo, PyVersion hi)
 {
 	PyVersion v = lo > c->lo ? lo : c->lo;
-	if (v > c->hi || v > hi)
+	if (v > c->hi || v > hi || v == c->python)
 		return;
-	c->python = v;
+	Ins *ins = NEW_N(c->a, Ins, c->n); /* the others keep theirs */
+	if (c->n)
+		memcpy(ins, c->ins, c->n * sizeof *ins);
 	for (uint32_t i = 0; i < c->n; i++) {
 		uint32_t n;
-		const OpRow *rows = op_rows(c->ins[i].row->name, &n);
+		const OpRow *rows = op_rows(ins[i].row->name, &n);
 		if (rows)
-			c->ins[i].row = row_for(rows, n, v);
+			ins[i].row = row_for(rows, n, v);
 	}
+	c->python = v;
+	c->ins = ins;
 }
 
 /* ---- variables ---- */
 
 typedef struct VarTable {
 	Code *c;
+	Ins *ins;
 	Names *names, *texts;
 	Arena *scratch;
 	VEC(CodeVar) v;
@@ -248,13 +253,13 @@ static void bind_vars(VarTable *t, Ins *i)
 	uint16_t flags = i->row->flags;
 	if (flags & OF_VAR2) {
 		Str a, b;
-		two_names(i->repr, &a, &b);
+		two_names(ins_repr(t->c, i), &a, &b);
 		i->var = var_at(t, i->arg >> 4, false, a);
 		i->var2 = var_at(t, i->arg & 15, false, b);
 	} else if (flags & OF_VAR) {
-		i->var = var_at(t, i->arg, false, i->repr);
+		i->var = var_at(t, i->arg, false, ins_repr(t->c, i));
 	} else if (flags & OF_DEREF) {
-		i->var = var_at(t, i->arg, t->c->python <= 310, i->repr);
+		i->var = var_at(t, i->arg, t->c->python <= 310, ins_repr(t->c, i));
 		t->v.v[i->var].cell = true;
 		t->v.v[i->var].made |= i->row->act == ACT_MAKE_CELL;
 	}
@@ -293,16 +298,18 @@ uint32_t code_local(const Code *c, uint32_t index)
 
 static void set_name(const VarTable *t, Ins *i)
 {
-	Str s = i->row->flags & OF_NULL ? name_without_null(i->repr, &i->null) : i->repr;
+	Str repr = ins_repr(t->c, i), s = i->row->flags & OF_NULL ? name_without_null(repr, &i->null) : repr;
 	if (i->row->act == ACT_ATTR && i->row->k) /* LOAD_METHOD always makes two values */
 		i->null = NULL_NONE;
 	if (names_something((Act)i->row->act))
 		i->name = sym_intern(t->names, s.n ? s : str_printf(t->scratch, "#%u", i->arg));
 }
 
-static void add_instruction(Code *c, VarTable *t, const RawIns *r)
+static void add_instruction(VarTable *t, const RawIns *r)
 {
-	Ins *i = &c->ins[c->n++];
+	Code *c = t->c;
+	Ins *i = &t->ins[c->n];
+	c->places[c->n++] = (InsPlace){r->at, r->end};
 	uint32_t n;
 	const OpRow *rows = op_rows(r->op, &n);
 	*i = (Ins){.row = rows     ? row_for(rows, n, c->python)
@@ -310,14 +317,12 @@ static void add_instruction(Code *c, VarTable *t, const RawIns *r)
 	                           : &unknown_row,
 	           .arg = r->arg,
 	           .has_arg = r->has_arg,
-	           .repr = sym_str(t->texts, sym_intern(t->texts, r->repr)),
+	           .repr = sym_intern(t->texts, r->repr),
 	           .var = INS_NONE,
 	           .var2 = INS_NONE,
 	           .target = INS_NONE,
 	           .offset = r->offset,
-	           .line = r->line,
-	           .at = r->at,
-	           .end = r->end};
+	           .line = r->line};
 	if (!rows) {
 		i->name = sym_intern(t->names, r->op);
 		c->incomplete = true;
@@ -329,12 +334,12 @@ static void add_instruction(Code *c, VarTable *t, const RawIns *r)
 		c->nfree = i->arg;
 }
 
-static void count_offsets(Code *c)
+static void count_offsets(Ins *ins, uint32_t n)
 {
 	uint32_t at = 0;
-	for (uint32_t i = 0; i < c->n; i++) {
-		c->ins[i].offset = at;
-		at += 2 + 2u * c->ins[i].row->cache;
+	for (uint32_t i = 0; i < n; i++) {
+		ins[i].offset = at;
+		at += 2 + 2u * ins[i].row->cache;
 	}
 }
 
@@ -353,7 +358,7 @@ static void map_places(Places *p, const Code *c, const RawIns *ins)
 	}
 }
 
-static void resolve_jumps(Places *p, Code *c, const RawIns *ins, uint32_t *fault)
+static void resolve_jumps(Places *p, Code *c, Ins *out, const RawIns *ins, uint32_t *fault)
 {
 	for (uint32_t i = 0; i < c->n; i++) {
 		if (!(c->ins[i].row->flags & OF_JUMP))
@@ -363,7 +368,7 @@ static void resolve_jumps(Places *p, Code *c, const RawIns *ins, uint32_t *fault
 			key = (uint64_t)ins[i].arg + 1;
 		uint32_t to = key ? map_get(&p->map, key) : 0;
 		if (to) {
-			c->ins[i].target = to - 1;
+			out[i].target = to - 1;
 		} else {
 			c->incomplete = true;
 			if (*fault == INS_NONE)
@@ -415,31 +420,46 @@ static void resolve_guards(Places *p, Code *c, const RawGuard *guards, uint32_t 
 			c->incomplete = true;
 }
 
-Code *code_build(const CodeArenas *to, const RawIns *ins, uint32_t n, const RawGuard *guards, uint32_t nguards, bool labels,
+static const Ins *keep_ins(const CodeArenas *to, const Ins *ins, uint32_t n)
+{
+	const Ins *same = pool_find(to->arrays, ins, n * sizeof *ins);
+	if (same || !n)
+		return same;
+	Ins *kept = NEW_N(to->keep, Ins, n);
+	memcpy(kept, ins, n * sizeof *ins);
+	pool_add(to->arrays, kept, n * sizeof *ins);
+	return kept;
+}
+
+Code *code_build(const CodeArenas *to, const RawIns *raw, uint32_t n, const RawGuard *guards, uint32_t nguards, bool labels,
                  uint32_t *fault)
 {
 	Code *c = NEW(to->keep, Code);
+	Ins *ins = NEW_N(to->scratch, Ins, n);
 	*c = (Code){.a = to->keep,
+	            .texts = to->texts,
 	            .labels = labels,
-	            .ins = NEW_N(to->keep, Ins, n),
+	            .ins = ins,
+	            .places = NEW_N(to->keep, InsPlace, n),
 	            .enter = sym_intern(to->names, S("__enter__")),
 	            .exit = sym_intern(to->names, S("__exit__"))};
 	*fault = INS_NONE;
-	set_versions(c, versions_of_all(ins, n, labels));
-	VarTable vars = {.c = c, .names = to->names, .texts = to->texts, .scratch = to->scratch, .by_index = {.a = to->scratch}};
+	set_versions(c, versions_of_all(raw, n, labels));
+	VarTable vars = {.c = c, .ins = ins, .names = to->names, .texts = to->texts, .scratch = to->scratch, .by_index = {.a = to->scratch}};
 	for (uint32_t i = 0; i < n; i++)
-		add_instruction(c, &vars, &ins[i]);
+		add_instruction(&vars, &raw[i]);
 	VEC_TAKE(to->keep, to->scratch, &vars.v);
 	c->vars = vars.v.v;
 	c->nvars = vars.v.n;
 	mark_free(c);
 	if (labels)
-		count_offsets(c);
+		count_offsets(ins, n);
 	Places places = {.map = {.a = to->scratch}};
-	map_places(&places, c, ins);
-	resolve_jumps(&places, c, ins, fault);
+	map_places(&places, c, raw);
+	resolve_jumps(&places, c, ins, raw, fault);
 	resolve_guards(&places, c, guards, nguards);
-	c->truncated = !n || !(c->ins[n - 1].row->flags & OF_END);
+	c->truncated = !n || !(ins[n - 1].row->flags & OF_END);
+	c->ins = keep_ins(to, ins, n);
 	return c;
 }
 
@@ -479,8 +499,8 @@ void code_dump(const Code *c, const Names *names, Buf *out)
 		buf_printf(out, "  %u %u " STR_FMT, i, s->offset, STR_ARG(op));
 		if (s->has_arg)
 			buf_printf(out, " %u", s->arg);
-		if (s->repr.n)
-			buf_printf(out, " (" STR_FMT ")", STR_ARG(s->repr));
+		if (s->repr.i)
+			buf_printf(out, " (" STR_FMT ")", STR_ARG(ins_repr(c, s)));
 		if (s->target != INS_NONE)
 			buf_printf(out, " -> %u", s->target);
 		buf_char(out, '\n');

@@ -92,14 +92,19 @@ typedef struct Ins {
 	uint32_t arg;     /* 0 when none is printed */
 	bool has_arg;
 	uint8_t null;     /* NullShown */
-	Str repr;         /* what stands in the parentheses; may have real newlines */
+	uint16_t gap;     /* 0: no bytes that nobody sets, so that equal ones have equal bytes */
+	Sym repr;         /* what stands in the parentheses, of Code.texts; may have real newlines */
 	Sym name;         /* repr without NULL, of instructions that name something; of OP_UNKNOWN the opcode */
 	uint32_t var, var2; /* Code.vars */
 	uint32_t target;  /* instruction to which it may jump; INS_NONE */
 	uint32_t offset;  /* printed, or counted with inline caches where only labels are printed */
 	uint32_t line;    /* source line; 0 none */
-	uint32_t at, end; /* bytes in the dump */
 } Ins;
+
+/* Bytes in the dump. */
+typedef struct InsPlace {
+	uint32_t at, end;
+} InsPlace;
 
 /* A variable of the frame: parameters first, then other locals, then cells and free variables. */
 typedef struct CodeVar {
@@ -120,7 +125,9 @@ typedef struct Guard {
 
 typedef struct Code {
 	Arena *a;
-	Ins *ins;
+	const Names *texts;
+	const Ins *ins;     /* another listing with the same text may have the same ones */
+	InsPlace *places;   /* of ins */
 	uint32_t n;
 	CodeVar *vars;
 	uint32_t nvars;
@@ -143,7 +150,12 @@ typedef struct Effect {
 Effect ins_effect(const Ins *i);
 
 static inline Op ins_op(const Ins *i) { return (Op)i->row->op; }
-static inline Span ins_span(const Code *c, const Ins *i) { return (Span){c->file, i->at, i->end}; }
+static inline Span ins_span(const Code *c, const Ins *i)
+{
+	const InsPlace *p = &c->places[i - c->ins];
+	return (Span){c->file, p->at, p->end};
+}
+static inline Str ins_repr(const Code *c, const Ins *i) { return sym_str(c->texts, i->repr); }
 /* Variable of a name; INS_NONE when the listing does not name it. A cell goes before a local of the same name. */
 uint32_t code_var(const Code *c, Sym name);
 /* Local with an index in varnames; INS_NONE. */
@@ -165,10 +177,12 @@ typedef struct RawGuard {
 	bool lasti;
 } RawGuard;
 
-/* Where a Code goes: it lives in `keep`, names in `names`, what stands in parentheses in `texts`, each once. */
+/* Where a Code goes: it lives in `keep`, names in `names`; what stands in parentheses in `texts` and instructions in
+ * `arrays`, equal ones once. */
 typedef struct CodeArenas {
 	Arena *keep, *scratch;
 	Names *names, *texts;
+	Pool *arrays;
 } CodeArenas;
 
 /* Resolves names, versions, variables and jumps. `labels`: jumps by label. Text that cannot be what it says (a jump to

@@ -324,7 +324,7 @@ ProgramFrames *frames_link(Program *p, const LinkLimits *limits, Arena *keep, Ar
 			continue;
 		budget_pulse(scratch->budget);
 		if (me->modified || !f->partner[i])
-			f->links[i] = frame_links(me->code, p->names, &p->texts, limits, keep, scratch);
+			f->links[i] = frame_links(me->code, p->names, p->texts, limits, keep, scratch);
 		if (!me->modified)
 			f->places[i] = resume_place(me->code);
 	}

@@ -15,7 +15,9 @@ Str stage_name(Stage s)
 void program_init(Program *p, Arena *a, Names *names)
 {
 	*p = (Program){.a = a, .names = names};
-	names_init(&p->texts, a);
+	p->texts = NEW(a, Names);
+	names_init(p->texts, a);
+	p->arrays = (Pool){.a = a, .seed = names->seed};
 	VEC_PUSH(a, &p->graphs, NULL);
 }
 
@@ -44,28 +46,60 @@ static void index_children(Graph *g)
 	g->nchild_at = g->children.n;
 }
 
-void graph_settle(Graph *g, Arena *keep)
+static void settle_args(Program *p, Graph *g, Arena *keep)
+{
+	size_t n = g->args.n * sizeof *g->args.v;
+	const void *same = pool_find(&p->arrays, g->args.v, n);
+	if (same) {
+		arena_drop(g->a, g->args.v, g->args.cap * sizeof *g->args.v);
+		g->args.v = (Arg *)(uintptr_t)same;
+		g->args.cap = g->args.n;
+		return;
+	}
+	VEC_TAKE(keep, g->a, &g->args);
+	pool_add(&p->arrays, g->args.v, n);
+}
+
+void graph_settle(Program *p, Graph *g, Arena *keep)
 {
 	Arena *build = g->a;
-	if (build != keep) {
-		VEC_TAKE(keep, build, &g->nodes);
-		VEC_TAKE(keep, build, &g->args);
-		VEC_TAKE(keep, build, &g->locs);
-		VEC_TAKE(keep, build, &g->inputs);
-		VEC_TAKE(keep, build, &g->input_descriptors);
-		VEC_TAKE(keep, build, &g->outputs);
-		VEC_TAKE(keep, build, &g->children);
-		VEC_TAKE(keep, build, &g->unread);
-		g->a = keep;
-	}
+	settle_args(p, g, keep);
+	VEC_TAKE(keep, build, &g->nodes);
+	VEC_TAKE(keep, build, &g->locs);
+	VEC_TAKE(keep, build, &g->inputs);
+	VEC_TAKE(keep, build, &g->input_descriptors);
+	VEC_TAKE(keep, build, &g->outputs);
+	VEC_TAKE(keep, build, &g->children);
+	VEC_TAKE(keep, build, &g->unread);
+	g->a = keep;
+	g->settled = true;
 	index_children(g);
+}
+
+/* Without anything in the gaps between its members, so that equal ones have equal bytes. */
+static Arg arg_plain(const Arg *a)
+{
+	Arg out;
+	memset(&out, 0, sizeof out);
+	out.kind = a->kind;
+	out.key = a->key;
+	out.at = a->at;
+	out.n = a->n;
+	if (a->kind == AR_BOOL || a->kind == AR_INT)
+		out.u.num = a->u.num;
+	else if (a->kind == AR_FLOAT)
+		out.u.real = a->u.real;
+	else
+		out.u.sym = a->u.sym;
+	return out;
 }
 
 static uint32_t args_append(Graph *g, const Arg *args, uint32_t n)
 {
 	uint32_t at = g->args.n;
+	ASSERT(!g->settled);
 	for (uint32_t i = 0; i < n; i++)
-		VEC_PUSH(g->a, &g->args, args[i]);
+		VEC_PUSH(g->a, &g->args, arg_plain(&args[i]));
 	return at;
 }
 

@@ -150,6 +150,7 @@ typedef struct Graph {
 	Map child_at;        /* Sym of a child -> its index + 1 in children, the first of equal ones; see graph_index_children */
 	uint32_t nchild_at;  /* children that it knows */
 	VEC(NodeId) unread;  /* NK_UNREAD nodes */
+	bool settled;        /* args may be those of another graph, too */
 } Graph;
 
 /* A class of a child module, from a printed module tree: lin -> Linear. */
@@ -176,7 +177,8 @@ typedef struct Frame {
 typedef struct Program {
 	Arena *a;           /* run lifetime */
 	Names *names;
-	Names texts;         /* texts that come again and again: constants of bytecode, values of frames */
+	Names *texts;        /* texts that come again and again: constants of bytecode, values of frames */
+	Pool arrays;         /* the same of arguments and instructions: several ranks print the same, a recompile much of it */
 	VEC(Graph *) graphs; /* slot 0 unused; in order of printing */
 	VEC(Frame) frames;
 	VEC(ModuleClass) modules;
@@ -186,9 +188,9 @@ void program_init(Program *p, Arena *a, Names *names);
 /* A new empty graph; its memory comes from `a`. */
 Graph *graph_add(Program *p, Arena *a);
 /* The same for a graph of which it is not known yet how long it gets: it lives in `keep`, but what it holds in `build` until
- * graph_settle, which leaves no room to spare. By then the children have their names: graph_child is fast from there on. */
+ * graph_settle, which leaves no room to spare, and after which nothing is added any more. By then the children have their names: graph_child is fast from there on. */
 Graph *graph_begin(Program *p, Arena *keep, Arena *build);
-void graph_settle(Graph *g, Arena *keep);
+void graph_settle(Program *p, Graph *g, Arena *keep);
 static inline Graph *graph_get(const Program *p, GraphId id) { return id.i && id.i < p->graphs.n ? p->graphs.v[id.i] : NULL; }
 static inline const Node *graph_node(const Graph *g, NodeId id) { return &g->nodes.v[id.i]; }
 /* Appends a node whose arguments are args[0..n) (their children must be in g->args already). */

@@ -198,7 +198,7 @@ static void act_none(Machine *m, const Ins *i, Value *in, uint32_t n)
 static void act_const(Machine *m, const Ins *i, Value *in, uint32_t n)
 {
 	(void)in, (void)n;
-	machine_push_answer(m, ASK(m, constant, i->repr));
+	machine_push_answer(m, ASK(m, constant, ins_repr(m->code, i)));
 }
 
 static void act_small_int(Machine *m, const Ins *i, Value *in, uint32_t n)
@@ -370,7 +370,7 @@ static void send_item(Machine *m)
 static void act_return(Machine *m, const Ins *i, Value *in, uint32_t n)
 {
 	(void)n;
-	Value v = i->row->k ? ASK(m, constant, i->repr) : in[0];
+	Value v = i->row->k ? ASK(m, constant, ins_repr(m->code, i)) : in[0];
 	if (!m->raising && !m->gave_up)
 		machine_end(m, MS_RETURN, v, PENDING_NONE);
 }

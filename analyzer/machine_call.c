@@ -72,8 +72,8 @@ void machine_call_ex(Machine *m, const Ins *i, Value *in, uint32_t n)
 void machine_kw_names(Machine *m, const Ins *i, Value *in, uint32_t n)
 {
 	(void)in, (void)n;
-	if (i->repr.n) {
-		m->kw_names = ASK(m, constant, i->repr);
+	if (i->repr.i) {
+		m->kw_names = ASK(m, constant, ins_repr(m->code, i));
 	} else {
 		m->kw_hidden = true;
 		m->kw_at = i->arg;

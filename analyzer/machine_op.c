@@ -68,10 +68,10 @@ void machine_binary(Machine *m, const Ins *i, Value *in, uint32_t n)
 
 void machine_binary_op(Machine *m, const Ins *i, Value *in, uint32_t n)
 {
-	if (str_eq(i->repr, S("[]"))) /* 3.14 */
+	if (str_eq(ins_repr(m->code, i), S("[]"))) /* 3.14 */
 		machine_getitem(m, i, in, n);
-	else if (i->repr.n)
-		machine_push_answer(m, ASK(m, binary, i->repr, in[0], in[1]));
+	else if (i->repr.i)
+		machine_push_answer(m, ASK(m, binary, ins_repr(m->code, i), in[0], in[1]));
 	else
 		machine_give_up(m, S("the listing does not show which operator this is"));
 }
@@ -88,8 +88,8 @@ static Str comparison(Str s)
 void machine_compare(Machine *m, const Ins *i, Value *in, uint32_t n)
 {
 	(void)n;
-	if (i->repr.n)
-		machine_push_answer(m, ASK(m, compare, comparison(i->repr), in[0], in[1]));
+	if (i->repr.i)
+		machine_push_answer(m, ASK(m, compare, comparison(ins_repr(m->code, i)), in[0], in[1]));
 	else
 		machine_give_up(m, S("the listing does not show which comparison this is"));
 }
@@ -180,7 +180,8 @@ static bool is_rotation(const Code *c, uint32_t at, uint32_t n)
 	for (uint32_t k = 0; k < OPS; k++)
 		if (i[k].row->op != ops[k])
 			return false;
-	bool helper = str_starts(i[0].repr, S("<function <lambda> at ")) || str_starts(i[0].repr, S("<function rot_"));
+	Str called = ins_repr(c, &i[0]);
+	bool helper = str_starts(called, S("<function <lambda> at ")) || str_starts(called, S("<function rot_"));
 	return helper && !i[2].arg && i[3].arg == n;
 }
 

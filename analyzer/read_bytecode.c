@@ -321,7 +321,7 @@ static Code *read_listing(Reader *r, const Text *text, uint32_t at, uint32_t end
 	if (!ls.ins.n)
 		return NULL;
 	uint32_t fault;
-	CodeArenas to = {r->keep, r->scratch, r->program->names, &r->program->texts};
+	CodeArenas to = {r->keep, r->scratch, r->program->names, r->program->texts, &r->program->arrays};
 	Code *c = code_build(&to, ls.ins.v, ls.ins.n, ls.guards.v, ls.guards.n, ls.labels, &fault);
 	c->file = text->file;
 	c->incomplete |= ls.damaged;

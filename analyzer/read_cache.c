@@ -272,7 +272,6 @@ static void add_graph(const Move *m, const Graph *from)
 	}
 }
 
-/* The rows of instructions are chosen anew when the Python version of the process is known. */
 static Code *copy_code(const Move *m, const Code *from)
 {
 	if (!from)
@@ -281,12 +280,9 @@ static Code *copy_code(const Move *m, const Code *from)
 	*c = *from;
 	c->a = m->r->keep;
 	c->file = m->art->file;
-	c->ins = NEW_N(m->r->keep, Ins, c->n);
-	memcpy(c->ins, from->ins, c->n * sizeof *c->ins);
-	for (uint32_t i = 0; i < c->n; i++) {
-		c->ins[i].at = moved(m, c->ins[i].at);
-		c->ins[i].end = moved(m, c->ins[i].end);
-	}
+	c->places = NEW_N(m->r->keep, InsPlace, c->n);
+	for (uint32_t i = 0; i < c->n; i++)
+		c->places[i] = (InsPlace){moved(m, from->places[i].at), moved(m, from->places[i].end)};
 	return c;
 }
 

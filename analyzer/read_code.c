@@ -1016,7 +1016,7 @@ void read_code(Reader *r, ArtifactId id, const Artifact *art, const Text *text)
 	end_graph(&c);
 	for (uint32_t i = c.root->id.i; i < r->program->graphs.n; i++) {
 		name_children(r->program->graphs.v[i], r->scratch);
-		graph_settle(r->program->graphs.v[i], r->keep);
+		graph_settle(r->program, r->program->graphs.v[i], r->keep);
 	}
 	if (sym_none(c.root->name))
 		c.root->name = sym_intern(r->program->names, S("forward"));

@@ -299,5 +299,5 @@ void fx_end(FxReader *f)
 		diag_truncated(f->r->diags, graph_span(f->g), "graph " STR_FMT " has no output: its end is not in the dump",
 		               STR_ARG(name_of(f, f->g->name)));
 	}
-	graph_settle(f->g, f->r->keep);
+	graph_settle(f->r->program, f->g, f->r->keep);
 }

@@ -90,7 +90,8 @@ static bool takes_keys(Sim *s, const Code *c, uint32_t index)
 		const Ins *next = &c->ins[i + 1];
 		if (!loads(c, i, index))
 			continue;
-		bool text = next->repr.n && (next->repr.p[0] == '\'' || next->repr.p[0] == '"');
+		Str repr = ins_repr(c, next);
+		bool text = repr.n && (repr.p[0] == '\'' || repr.p[0] == '"');
 		if (next->row->act == ACT_CONST && text && c->ins[i + 2].row->act == ACT_GETITEM)
 			return true;
 		if (next->row->act == ACT_ATTR && one_of(sym_str(s->names, next->name), names, sizeof names / sizeof *names))

@@ -93,7 +93,7 @@ static void mention(ProgramRun *r, const Code *c)
 		Act act = (Act)in->row->act;
 		if (act == ACT_ATTR || act == ACT_GLOBAL || act == ACT_SUPER_ATTR || act == ACT_IMPORT_FROM)
 			map_put(&r->mentioned, in->name.i, 1);
-		else if (act == ACT_CONST && code_object_parse(in->repr, &name, &file, &line))
+		else if (act == ACT_CONST && code_object_parse(ins_repr(c, in), &name, &file, &line))
 			map_put(&r->mentioned, sym_intern(r->s.names, name).i, 1);
 	}
 }

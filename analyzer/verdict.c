@@ -431,7 +431,7 @@ static void dump_paths(const Judge *j)
 			buf_printf(out, "  at byte %u\n", r->why_at.at);
 		if (r->at_code && r->at < r->at_code->n)
 			buf_printf(out, "  at line %u, offset %u: " STR_FMT " " STR_FMT "\n", r->at_code->ins[r->at].line, r->at_code->ins[r->at].offset,
-			           STR_ARG(r->at_code->ins[r->at].row->name), STR_ARG(r->at_code->ins[r->at].repr));
+			           STR_ARG(r->at_code->ins[r->at].row->name), STR_ARG(ins_repr(r->at_code, &r->at_code->ins[r->at])));
 	}
 	if (!j->npaths)
 		buf_printf(out, "no path: " STR_FMT "\n", STR_ARG(j->why));

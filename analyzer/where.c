@@ -24,7 +24,7 @@ static Extent frame_extent(const Frame *f, FrameRef ref)
 {
 	uint32_t end = f->end;
 	if (f->code && f->code->n)
-		end = greater(end, f->code->ins[f->code->n - 1].end);
+		end = greater(end, f->code->places[f->code->n - 1].end);
 	return (Extent){.file = f->dump.i, .at = f->at, .end = end, .frame = ref};
 }
 

@@ -207,8 +207,8 @@ static void constants_go_on_over_lines(void **state)
 	                          "              2 RETURN_VALUE\n");
 	is_sound(e, c);
 	assert_int_equal(c->n, 2);
-	assert_string_equal(str_to_c(&e->a, c->ins[0].repr), "{'a': Mod(\n  (lin): Linear(1, 2)\n\n)\n, 'b': 3}");
-	assert_true(str_ends(str_sub(e->text.s, c->ins[0].at, c->ins[0].end), S("'b': 3})")));
+	assert_string_equal(str_to_c(&e->a, ins_repr(c, &c->ins[0])), "{'a': Mod(\n  (lin): Linear(1, 2)\n\n)\n, 'b': 3}");
+	assert_true(str_ends(str_sub(e->text.s, c->places[0].at, c->places[0].end), S("'b': 3})")));
 }
 
 static void extended_arguments_are_lines_of_their_own(void **state)
