@@ -230,8 +230,8 @@ static Region frame_region(const Run *r, uint32_t i)
 {
 	const Frame *f = &r->program.frames.v[i];
 	Region x = {.at = f->at, .end = f->end, .frame = i + 1};
-	if (f->code && f->code->n && f->code->ins[f->code->n - 1].end > x.end)
-		x.end = f->code->ins[f->code->n - 1].end;
+	if (f->code && f->code->n && f->code->places[f->code->n - 1].end > x.end)
+		x.end = f->code->places[f->code->n - 1].end;
 	return x;
 }
 
