@@ -58,7 +58,7 @@ void sim_learn_classes(SimLearned *l, const Program *p)
 	for (uint32_t i = 0; i < p->frames.n; i++) {
 		const Code *c = p->frames.v[i].code;
 		for (uint32_t k = 0; c && k < c->n; k++) {
-			Sym cls = c->ins[k].row->act == ACT_CONST ? named_tuple(p, c->ins[k].repr) : (Sym){0};
+			Sym cls = c->ins[k].row->act == ACT_CONST ? named_tuple(p, ins_repr(c, &c->ins[k])) : (Sym){0};
 			if (cls.i)
 				map_put(&l->tuples, cls.i, 1);
 		}
