@@ -11,6 +11,8 @@
 static void become_tensor(Sim *s, Ref v, TypeId type, Str name)
 {
 	HeapObj *o = sim_obj(s, v);
+	if (o->kind == HK_TENSOR && sim_tensor_of(s, v)->whence == WHENCE_GIVEN)
+		sim_note_origin(s, v, name);
 	if (o->kind != HK_UNKNOWN && o->kind != HK_OBJECT)
 		return;
 	uint64_t origin = o->origin, key = step_source_key(s, name);

@@ -127,6 +127,7 @@ Ref sim_unknown(Sim *s, uint64_t origin)
 	TypeId learned = sim_learned(s, origin, (TypeId){0});
 	if (learned.i) {
 		Ref t = sim_new_tensor(s, learned, NULL, origin);
+		sim_tensor_of(s, t)->whence = WHENCE_GIVEN;
 		sim_obj(s, t)->origin = origin;
 		return t;
 	}
