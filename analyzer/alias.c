@@ -482,15 +482,30 @@ static bool is_self_copy(Flow *f, NodeId id)
 	return is_copy(t) && n->nargs >= 2 && same_elements(f, &a[0], &a[1]);
 }
 
-static void check_overlap(Flow *f, NodeId id, const Arg *a, const Fact *fact)
+/* The input that an object is a view of, when several of its indices reach one element; 0 none. */
+static NodeId overlapping_input(Flow *f, uint32_t obj)
 {
-	const Type *t = type_get(f->c->t, infer_arg(f->nt, f->g, f->c->t, a));
-	if (fact->kind == FK_METADATA || type_overlaps_itself(f->c->t, t) != TRI_MUST)
+	while (obj && !f->m.objs.v[obj].input)
+		obj = f->m.objs.v[obj].parent;
+	NodeId in = obj ? f->g->inputs.v[f->m.objs.v[obj].input - 1] : (NodeId){0};
+	return in.i && type_overlaps_itself(f->c->t, type_get(f->c->t, f->nt->v[in.i])) == TRI_MUST ? in : (NodeId){0};
+}
+
+/* AOTAutograd brings a written input back as a whole, whatever part of it was written, and PyTorch refuses that. */
+static void check_overlap(Flow *f, NodeId id, const Arg *a, const Fact *fact, uint32_t obj, Tri certain)
+{
+	TypeId id_of = infer_arg(f->nt, f->g, f->c->t, a);
+	bool itself = type_overlaps_itself(f->c->t, type_get(f->c->t, id_of)) == TRI_MUST;
+	NodeId input = overlapping_input(f, obj);
+	if (fact->kind == FK_METADATA || (!itself && !input.i))
 		return;
-	Str name = a->kind == AR_NODE ? flow_name(f, a->u.node) : S("the argument");
-	flow_note(f, S("GL203"), SEV_WARNING, id, graph_node(f->g, id)->target,
+	Str name = itself ? a->kind == AR_NODE ? flow_name(f, a->u.node) : S("the argument") : flow_name(f, input);
+	TypeId shown = itself ? id_of : f->nt->v[input.i];
+	flow_note(f, S("GL203"), itself ? SEV_WARNING : SEV_NOTE, id, graph_node(f->g, id)->target,
 	          str_printf(f->keep, STR_FMT " is " STR_FMT ": several of its indices reach one element in memory",
-	                     STR_ARG(name), STR_ARG(type_text(f->c->t, infer_arg(f->nt, f->g, f->c->t, a), f->scratch))));
+	                     STR_ARG(name), STR_ARG(type_text(f->c->t, shown, f->scratch))));
+	if (input.i)
+		f->s->notes.v[f->s->notes.n - 1].under_aot = certain == TRI_MUST ? SEV_ERROR : SEV_WARNING;
 }
 
 static void write_arg(Flow *f, NodeId id, const Fact *fact, const FactArg *fa, const Arg *a, Tri certain, Str cond)
@@ -508,7 +523,7 @@ static void write_arg(Flow *f, NodeId id, const Fact *fact, const FactArg *fa, c
 	}
 	if (fa->sometimes || fact->kind == FK_UNKNOWN)
 		certain = tri_and(certain, TRI_MAY);
-	check_overlap(f, id, a, fact);
+	check_overlap(f, id, a, fact, objs.v.v[0], certain);
 	for (uint32_t i = 0; i < objs.v.n; i++) {
 		flow_write(f, id, objs.v.v[i], arg_first_node(a), certain, metadata, cond);
 		if (metadata && fact->nalias > 1)

@@ -66,6 +66,7 @@ typedef struct AttrSummary {
 typedef struct LocalNote {
 	Str rule;
 	Severity severity;
+	Severity under_aot;   /* where AOTAutograd compiles the graph, if that is more */
 	NodeId node;
 	Str text;             /* what depends on what */
 	Sym what;             /* operator or body name */

@@ -342,10 +342,14 @@ static void observe_notes(Observe *o)
 	for (uint32_t i = 0; i < o->s->notes.n; i++) {
 		const LocalNote *n = &o->s->notes.v[i];
 		Span at = node_span(o->g, n->node);
-		Finding *f = observe_finding(o, n->rule, n->severity, at, n->node);
+		bool aot = o->contract == CONTRACT_AOT || o->contract == CONTRACT_CUDAGRAPHS;
+		Severity sev = aot && n->under_aot > n->severity ? n->under_aot : n->severity;
+		Finding *f = observe_finding(o, n->rule, sev, at, n->node);
 		bool unknown = str_eq(n->rule, S("GL903"));
 		diag_var(o->d, f, unknown ? S("nearest") : S("text"), n->text);
 		diag_var(o->d, f, S("what"), name_of(o, n->what));
+		if (n->under_aot)
+			f->variant = aot ? S("input-aot") : S("input");
 		if (str_eq(n->rule, S("GL105")))
 			observe_shared_note(f);
 		diag_step(o->d, f, ROLE_PLACE, at, unknown ? S("an operator without facts") : n->text);
