@@ -132,6 +132,8 @@ Str str_vprintf(Arena *a, const char *fmt, va_list ap);
 		uint32_t n, cap;                                                                           \
 	}
 
+typedef VEC(Str) StrList;
+
 void *vec_grow(Arena *a, void *v, uint32_t n, uint32_t *cap, size_t size);
 
 #define VEC_PUSH(a, vec, item)                                                                     \

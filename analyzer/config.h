@@ -71,14 +71,26 @@ typedef struct Suppression {
 	Str from;            /* FILE:LINE */
 } Suppression;
 
+/* Other settings for the dumps that a glob fits. Later ones win. */
+typedef struct PathSetting {
+	Str glob;
+	bool has_contract;
+	Contract contract;
+	VEC(RuleAsk) asks;
+	Str from;
+} PathSetting;
+
 typedef struct Config {
 	Contract contract;
 	VersionSpan torch;   /* from --torch; 0,0 when not given */
 	Severity fail_on;    /* SEV_NONE: never */
 	Severity show;       /* lowest severity that text for people shows */
 	bool allow_incomplete;
+	bool contract_given; /* on the command line: it holds for every file */
 	VEC(RuleAsk) asks;
 	VEC(Suppression) suppressions;
+	VEC(PathSetting) paths;
+	Str from;            /* configuration file, as it is shown; empty: none */
 	Str folder;          /* globs are seen from here: that of the configuration file */
 	Str working_folder;  /* paths of dumps are */
 	const struct Baseline *baseline; /* NULL: none */

@@ -20,7 +20,9 @@
 #include "output.h"
 #include "report.h"
 #include "report_common.h"
+#include "rule_files.h"
 #include "run.h"
+#include "settings.h"
 #include "version.h"
 #include "walk.h"
 
@@ -88,6 +90,18 @@ static bool load_facts(const Options *o, Tables *t, Arena *a)
 			buf_printf(&faults, STR_FMT ": " STR_FMT "\n", STR_ARG(path), STR_ARG(why));
 		ok &= f.i && facts_load(t->facts, path, source_get(&files, f)->text, &faults);
 	}
+	if (o->file.operators.n)
+		ok &= facts_load(t->facts, o->file.path, settings_operators(o, a), &faults);
+	say_lines(buf_str(&faults));
+	return ok;
+}
+
+static bool load_rules(const Options *o, Tables *t, Arena *a)
+{
+	Buf faults = {.a = a};
+	bool ok = true;
+	for (uint32_t i = 0; i < o->rule_files.n; i++)
+		ok &= rule_files_load(t->rules, a, o->rule_files.v[i], &faults);
 	say_lines(buf_str(&faults));
 	return ok;
 }
@@ -167,7 +181,8 @@ static void read_inputs(Run *r, const Options *o, Arena *a)
 		r->out_of_memory = true;
 	else
 		for (uint32_t i = 0; i < w.files.n; i++)
-			read_file(r, o, &w.files.v[i], a);
+			if (w.files.v[i].named || !settings_excluded(o, w.files.v[i].path, a))
+				read_file(r, o, &w.files.v[i], a);
 	r->budget->fail = NULL;
 }
 
@@ -284,6 +299,8 @@ static bool check_asks(const Options *o, const Tables *t, Arena *a)
 {
 	Buf why = {.a = a};
 	bool ok = rules_check_asks(t->rules, o->cfg.asks.v, o->cfg.asks.n, &why);
+	for (uint32_t i = 0; i < o->cfg.paths.n; i++)
+		ok &= rules_check_asks(t->rules, o->cfg.paths.v[i].asks.v, o->cfg.paths.v[i].asks.n, &why);
 	if (o->command == CMD_EXPLAIN && !rules_find(t->rules, o->target)) {
 		buf_add(&why, S("explain: "));
 		rules_say_unknown(t->rules, o->target, &why);
@@ -328,12 +345,65 @@ static int run(const Options *o, Tables *t, Arena *a)
 	return status;
 }
 
+static bool load_settings(Options *o, Arena *a)
+{
+	Buf errors = {.a = a}, notes = {.a = a};
+	bool ok = settings_load(o, a, &errors, &notes);
+	say_lines(buf_str(&errors));
+	say_lines(buf_str(&notes));
+	options_settle(o);
+	return ok;
+}
+
+static int show_settings(const Options *o, Arena *a)
+{
+	Buf out = {.a = a}, safe = {.a = a};
+	if (o->json)
+		settings_json(o, a, &out);
+	else
+		settings_text(o, a, &out);
+	Str text = buf_str(&out), line;
+	while (str_cut(&text, '\n', &line) && (line.n || text.n)) {
+		report_text(&safe, line, o->json || terminal_unicode());
+		buf_char(&safe, '\n');
+	}
+	return put(buf_str(&safe), STATUS_CLEAN);
+}
+
+static Str embedded(Str name)
+{
+	for (const EmbeddedFile *e = embedded_files; e->name; e++)
+		if (str_eq(str_from_c(e->name), name))
+			return (Str){e->data, e->size};
+	ASSERT(!"the file is embedded");
+	return (Str){0};
+}
+
+static int init(Arena *a)
+{
+	Str path = S(".graphlint.yaml"), why;
+	if (access(str_to_c(a, path), F_OK) == 0) {
+		say(STR_FMT " is there already", STR_ARG(path));
+		return STATUS_USAGE;
+	}
+	if (!output_write(path, embedded(S("init.txt")), a, &why)) {
+		say(STR_FMT ": " STR_FMT, STR_ARG(path), STR_ARG(why));
+		return STATUS_FAILURE;
+	}
+	say(STR_FMT " is written", STR_ARG(path));
+	return STATUS_CLEAN;
+}
+
 static int with_tables(Options *o, Arena *a)
 {
 	Tables *t = NEW(a, Tables);
 	int status = STATUS_USAGE;
 	tables_init(t);
-	if (load_facts(o, t, a) && check_asks(o, t, a) && load_baseline(o, a))
+	if (!load_settings(o, a) || !load_facts(o, t, a) || !load_rules(o, t, a) || !check_asks(o, t, a))
+		status = STATUS_USAGE;
+	else if (o->command == CMD_CONFIG)
+		status = show_settings(o, a);
+	else if (load_baseline(o, a))
 		status = run(o, t, a);
 	tables_free(t);
 	return status;
@@ -341,11 +411,7 @@ static int with_tables(Options *o, Arena *a)
 
 static int capture(void)
 {
-	for (const EmbeddedFile *e = embedded_files; e->name; e++)
-		if (str_eq(str_from_c(e->name), S("capture.txt")))
-			return put((Str){e->data, e->size}, STATUS_CLEAN);
-	ASSERT(!"capture.txt is embedded");
-	return STATUS_FAILURE;
+	return put(embedded(S("capture.txt")), STATUS_CLEAN);
 }
 
 static int usage(Str why)
@@ -377,6 +443,8 @@ int main(int argc, char **argv)
 		status = lsp_main();
 	} else if (o.command == CMD_CAPTURE) {
 		status = capture();
+	} else if (o.command == CMD_INIT) {
+		status = init(&a);
 	} else {
 		status = with_tables(&o, &a);
 	}

@@ -139,6 +139,13 @@ static bool set_show(Parse *p, const Option *opt, Str value)
 	return set_level(p, opt, value, false, &p->o->cfg.show);
 }
 
+static bool set_rules(Parse *p, const Option *opt, Str value)
+{
+	(void)opt;
+	VEC_PUSH(p->a, &p->o->rule_files, value);
+	return true;
+}
+
 static bool set_facts(Parse *p, const Option *opt, Str value)
 {
 	(void)opt;
@@ -287,7 +294,12 @@ static const Option options[] = {
 	{"facts", 0, "FILE", NULL, set_facts, 0,
 		"operators of your own: schemas, or rows as in rules/ops.tsv; may be given again"},
 
-	{"select", 0, "RULES", "Rules", set_select, 0,
+	{"config", 0, "FILE", "Configuration", set_file, offsetof(Options, config),
+		"this file in place of .graphlint.yaml upward from the dump, then from the working directory"},
+	{"isolated", 0, NULL, NULL, set_flag, offsetof(Options, isolated), "no configuration file"},
+
+	{"rules", 0, "DIR", "Rules", set_rules, 0, "rules of your own: a file, or the .yaml files of a folder; may be given again"},
+	{"select", 0, "RULES", NULL, set_select, 0,
 		"only these: ids, names, beginnings of ids (GL1), all; the longer word wins over the shorter"},
 	{"ignore", 0, "RULES", NULL, set_ignore, 0, "not these"},
 	{"level", 0, "RULE=LEVEL", NULL, set_rule_level, 0,
@@ -317,6 +329,13 @@ static const Option options[] = {
 
 enum { NOPTIONS = sizeof options / sizeof *options, LONG_BASE = 256 };
 
+/* The forms that config has; it reads no dump, so nobody writes them from a run. */
+static const Writer config_writers[] = {
+	{"text", "YAML that can be a configuration itself", NULL, true},
+	{"json", "for programs", NULL, true},
+	{NULL, NULL, NULL, false},
+};
+
 static const struct {
 	Str name;
 	const char *args;
@@ -338,6 +357,10 @@ static const struct {
 		"list the rules, a line each: id, level in force, name, summary"},
 	[CMD_EXPLAIN] = {STR_INIT("explain"), "RULE", explain_writers, false,
 		"print what a rule (id or name) says, when it is harmless, what to do"},
+	[CMD_CONFIG] = {STR_INIT("config"), "[PATH...]", config_writers, false,
+		"print the settings in force (for these dumps) and where each comes from"},
+	[CMD_INIT] = {STR_INIT("init"), "", NULL, false,
+		"write a commented .graphlint.yaml into the working directory"},
 	[CMD_LSP] = {STR_INIT("lsp"), "", NULL, false,
 		"a language server on standard input and output, for editors"},
 };
@@ -440,6 +463,7 @@ static bool parse_words(Parse *p, int argc, char **argv, const struct option *lo
 		}
 		const Option *opt = option_of(c);
 		ASSERT(opt);
+		VEC_PUSH(p->a, &p->o->given, str_from_c(opt->name));
 		if (!opt->set(p, opt, optarg ? str_from_c(optarg) : (Str){0}))
 			return false;
 	}
@@ -487,10 +511,10 @@ static bool choose_formats(Parse *p)
 }
 
 /* Only check ends with 1. Suspects are those of a compiler that keeps the writes and returns new outputs. */
-static void settle_command(Options *o)
+void options_settle(Options *o)
 {
 	Contract *c = &o->cfg.contract;
-	if (o->command != CMD_CHECK)
+	if (o->command != CMD_CHECK && o->command != CMD_CONFIG)
 		o->cfg.fail_on = SEV_NONE;
 	if (o->command == CMD_SUSPECTS && c->name == CONTRACT_AUTO) {
 		c->name = CONTRACT_FRESH;
@@ -507,11 +531,13 @@ static void check_paths(const Options *o, Buf *why)
 		standard += str_eq(o->paths.v[i], S("-"));
 	if (standard > 1)
 		buf_add(why, S("`-` is given twice: standard input can be read once"));
-	else if (o->paths.n && !commands[o->command].reads)
+	else if (o->paths.n && !commands[o->command].reads && o->command != CMD_CONFIG)
 		buf_printf(why, STR_FMT " takes no files: '" STR_FMT "'", STR_ARG(commands[o->command].name),
 			STR_ARG(o->paths.v[0]));
 	else if (o->command == CMD_CONFIRM && !o->target.n)
 		buf_add(why, S("confirm needs a boundary, as __compiled_fn_3:out0 or __compiled_fn_3:in2"));
+	else if (o->command == CMD_CONFIG && o->outputs.n)
+		buf_add(why, S("config prints to standard output only"));
 	else if (o->write_baseline.n && o->command != CMD_CHECK)
 		buf_add(why, S("--write-baseline is for check only"));
 	else if (o->command == CMD_EXPLAIN && !o->target.n)
@@ -539,7 +565,7 @@ bool options_parse(Options *o, Arena *a, int argc, char **argv, Buf *why)
 		return true;
 	if (!choose_formats(&p))
 		return false;
-	settle_command(o);
+	o->json = o->writer && str_eq(str_from_c(o->writer->name), S("json"));
 	check_paths(o, why);
 	return why->n == 0;
 }
@@ -630,7 +656,7 @@ void options_help(Buf *out)
 	buf_add(out, S("\nExit status:\n"
 		"  0  nothing at or above --fail-on\n"
 		"  1  findings at or above --fail-on (GL901 to GL904 never count); only of check\n"
-		"  2  the command line, a file of facts or a baseline has a fault, or confirm finds no such boundary\n"
+		"  2  the command line, the configuration, a rule, facts or a baseline has a fault, or confirm finds no such boundary\n"
 		"  3  no such finding, but input could not be read, or only in part, or holds no graph\n"
 		"  4  failure of the machine or of graphlint itself\n"
 		"\nTo capture (more: graphlint capture):\n"

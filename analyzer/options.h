@@ -5,11 +5,12 @@
 
 #include "base.h"
 #include "config.h"
+#include "config_file.h"
 #include "report.h"
 #include "terminal.h"
 
 /* What the first word asks for. */
-typedef enum Command { CMD_CHECK, CMD_GRAPH, CMD_SUSPECTS, CMD_CONFIRM, CMD_CAPTURE, CMD_RULES, CMD_EXPLAIN, CMD_LSP, CMD_N } Command;
+typedef enum Command { CMD_CHECK, CMD_GRAPH, CMD_SUSPECTS, CMD_CONFIRM, CMD_CAPTURE, CMD_RULES, CMD_EXPLAIN, CMD_CONFIG, CMD_INIT, CMD_LSP, CMD_N } Command;
 
 /* A report besides the one on standard output. */
 typedef struct OutputFile {
@@ -29,15 +30,24 @@ typedef struct Options {
 	ColorWhen color;
 	bool quiet, help, version;
 	Str stdin_name;
-	VEC(Str) facts;       /* files of --facts */
+	StrList facts;       /* files of --facts */
+	StrList rule_files;  /* files and folders of --rules */
+	Str config;           /* file of --config; empty: it is looked for */
+	bool isolated;        /* no configuration file */
+	bool json;            /* CMD_CONFIG: --format=json */
+	ConfigFile file;      /* what the configuration file says, merged into the rest by settings_load */
+	bool has_file;
+	StrList given;       /* names of the options on the command line */
 	Str baseline, write_baseline; /* files; empty: none */
 	VEC(Str) paths;
 } Options;
 
-/* False and a sentence in *why when the words cannot be understood. Strings are those of argv. */
 /* Does the command take files and folders to analyse? */
 bool options_command_reads(Command c);
+/* False and a sentence in *why when the words cannot be understood. Strings are those of argv. */
 bool options_parse(Options *o, Arena *a, int argc, char **argv, Buf *why);
+/* What the command changes in the settings, once they are known. */
+void options_settle(Options *o);
 void options_help(Buf *out);
 /* " (did you mean the command 'check'?)" where a word that is no file is near one, else nothing. */
 void options_command_near(Str word, Buf *out);

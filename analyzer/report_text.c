@@ -391,7 +391,7 @@ static void contract_in_force(Out *o, uint32_t graphs, uint32_t captured)
 				(unsigned)(graphs - captured));
 	}
 	if (c->keep_set)
-		buf_add(o->out, S(", changed by --keep"));
+		buf_add(o->out, S(", switches changed"));
 }
 
 static void read_what(Out *o)
@@ -408,6 +408,10 @@ static void read_what(Out *o)
 	counted(o, o->r->sources.v.n ? o->r->sources.v.n - 1 : 0, "file");
 	buf_add(o->out, S(" ("));
 	contract_in_force(o, graphs, captured);
+	if (o->r->cfg->from.n) {
+		buf_add(o->out, S("; settings of "));
+		report_text(o->out, o->r->cfg->from, o->o->unicode);
+	}
 	buf_add(o->out, S(")\n"));
 }
 

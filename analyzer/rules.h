@@ -70,8 +70,8 @@ bool rules_on(const Rules *r, const RuleLevel *levels, Str id);
 bool rules_need_builtin(const Rules *r, const RuleLevel *levels, int32_t builtin);
 int32_t rules_builtin_row(Str name); /* -1: none */
 /* Takes findings of rules away that are off, and gives the others the level that the user asks for; what the
- * contract keeps stays a note. */
-void rules_apply_levels(const Rules *r, const RuleLevel *levels, Diags *d);
+ * contract keeps stays a note. `levels` by FileId; 0: findings in no file. */
+void rules_apply_levels(const Rules *r, const RuleLevel *const *levels, Diags *d);
 
 /* ---- wording ---- */
 

@@ -113,14 +113,14 @@ bool rules_need_builtin(const Rules *r, const RuleLevel *levels, int32_t builtin
 	return false;
 }
 
-void rules_apply_levels(const Rules *r, const RuleLevel *levels, Diags *d)
+void rules_apply_levels(const Rules *r, const RuleLevel *const *levels, Diags *d)
 {
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < d->v.n; i++) {
 		Finding *f = &d->v.v[i];
 		const Rule *rule = rules_find(r, f->rule);
 		ASSERT(rule);
-		RuleLevel level = levels[rule - r->v.v];
+		RuleLevel level = levels[f->span.file.i][rule - r->v.v];
 		if (!level.on)
 			continue;
 		if (level.level != SEV_NONE && !f->quiet_by_contract)

@@ -263,7 +263,7 @@ static void observe(Run *r)
 	for (uint32_t i = 1; i < p->graphs.n; i++) {
 		const Graph *g = p->graphs.v[i];
 		if (r->summaries[i] && !g->superseded)
-			observe_graph(&r->diags, p, &r->sources, r->cfg, g, r->summaries[i], &r->verdicts[i],
+			observe_graph(&r->diags, p, &r->sources, r->file_cfg[g->file.i], g, r->summaries[i], &r->verdicts[i],
 			              link_captured_by_2x(p, g));
 	}
 }
@@ -271,7 +271,7 @@ static void observe(Run *r)
 /* What the user wants of each rule. */
 static void apply_levels(Run *r)
 {
-	rules_apply_levels(r->tables->rules, r->levels, &r->diags);
+	rules_apply_levels(r->tables->rules, r->file_levels, &r->diags);
 }
 
 static void suppress(Run *r)
@@ -279,7 +279,7 @@ static void suppress(Run *r)
 	FingerprintCtx f = {.p = &r->program, .sources = &r->sources, .t = r->types, .f = r->tables->facts,
 	                    .types = (const NodeTypes *const *)r->node_types, .torch = r->cfg->torch, .scratch = &r->scratch};
 	SuppressCtx s = {.p = &r->program, .sources = &r->sources, .artifacts = &r->artifacts, .rules = r->tables->rules,
-	                 .levels = r->levels, .cfg = r->cfg, .scratch = &r->scratch};
+	                 .levels = r->file_levels, .cfg = r->cfg, .scratch = &r->scratch};
 	crash_note("suppress", NULL, 0);
 	fingerprint_findings(&f, &r->diags);
 	suppress_findings(&s, &r->diags);
@@ -303,6 +303,51 @@ static void check(Run *r)
 	check_program(&c);
 }
 
+/* Settings of the configuration that hold for one file only. */
+static void settle_file(Run *r, FileId file)
+{
+	const Config *cfg = r->cfg;
+	const Rules *rules = r->tables->rules;
+	Config *own = NULL;
+	VEC(RuleAsk) asks = {0};
+	for (uint32_t i = 0; i < cfg->asks.n; i++)
+		VEC_PUSH(&r->a, &asks, cfg->asks.v[i]);
+	for (uint32_t i = 0; i < cfg->paths.n; i++) {
+		const PathSetting *p = &cfg->paths.v[i];
+		if (!config_path_fits(cfg, p->glob, source_get(&r->sources, file)->path, &r->scratch))
+			continue;
+		for (uint32_t k = 0; k < p->asks.n; k++)
+			VEC_PUSH(&r->a, &asks, p->asks.v[k]);
+		if (p->has_contract && !cfg->contract_given) {
+			own = own ? own : NEW(&r->a, Config);
+			*own = *cfg;
+			own->contract = p->contract;
+		}
+	}
+	RuleLevel *levels = rules_settle(rules, asks.v, asks.n, &r->a);
+	for (uint32_t i = 0; i < rules->v.n; i++)
+		r->levels[i].on |= levels[i].on;
+	r->file_levels[file.i] = levels;
+	if (own)
+		r->file_cfg[file.i] = own;
+}
+
+static void settle_files(Run *r)
+{
+	const Rules *rules = r->tables->rules;
+	uint32_t n = r->sources.v.n ? r->sources.v.n : 1;
+	RuleLevel *general = NEW_N(&r->a, RuleLevel, rules->v.n);
+	memcpy(general, r->levels, rules->v.n * sizeof *general);
+	r->file_levels = NEW_N(&r->a, const RuleLevel *, n);
+	r->file_cfg = NEW_N(&r->a, const Config *, n);
+	for (uint32_t i = 0; i < n; i++) {
+		r->file_levels[i] = general;
+		r->file_cfg[i] = r->cfg;
+		if (i && r->cfg->paths.n)
+			settle_file(r, (FileId){i});
+	}
+}
+
 void run_analyse(Run *r)
 {
 	jmp_buf out;
@@ -312,6 +357,7 @@ void run_analyse(Run *r)
 		r->budget->fail = NULL;
 		return;
 	}
+	settle_files(r);
 	split(r);
 	read_all(r);
 	link(r);

@@ -54,7 +54,9 @@ typedef struct Run {
 	AotMetas metas;         /* what AOTAutograd says of its graphs, in order of printing */
 	GraphVerdicts *verdicts; /* by GraphId */
 	Arena sim[RUN_SIM_ARENAS];         /* working memory of verdicts */
-	RuleLevel *levels;      /* by rule: what the user asks for */
+	RuleLevel *levels;      /* by rule: what the user asks for; on where it is on for any file */
+	const RuleLevel **file_levels; /* by FileId: the same for findings in that file; 0: those in none */
+	const Config **file_cfg;       /* by FileId: cfg with that file's contract */
 	uint32_t baseline_gone; /* entries of the baseline that no finding has any more */
 	bool findings_only;     /* nobody asks for verdicts but rules */
 	Diags diags;

@@ -336,7 +336,7 @@ static void compare_entries(const Suppress *s, Finding *f, bool *used)
 /* ---- those that nobody needs ---- */
 
 /* Are all rules on that the words name? Only then can it be told that nothing is there. False for no rule. */
-static bool all_on(const SuppressCtx *c, Str words, Str *unknown)
+static bool all_on(const SuppressCtx *c, FileId file, Str words, Str *unknown)
 {
 	Str word;
 	bool on = true;
@@ -346,7 +346,7 @@ static bool all_on(const SuppressCtx *c, Str words, Str *unknown)
 		for (uint32_t i = 0; i < c->rules->v.n; i++)
 			if (rules_word_fits(&c->rules->v.v[i], word)) {
 				known = true;
-				on &= c->levels[i].on;
+				on &= c->levels[file.i][i].on;
 			}
 		if (!known && !unknown->n)
 			*unknown = word;
@@ -354,9 +354,23 @@ static bool all_on(const SuppressCtx *c, Str words, Str *unknown)
 	return on && !unknown->n;
 }
 
+/* An entry that nothing needed: of dumps that are not read here nothing is said. */
+static bool is_needless(const SuppressCtx *c, const Suppression *e)
+{
+	Str unknown = {0};
+	bool here = !e->path.n;
+	for (uint32_t i = 1; i < c->sources->v.n && !here; i++)
+		here = config_path_fits(c->cfg, e->path, c->sources->v.v[i].path, c->scratch);
+	return here && all_on(c, (FileId){0}, e->rule.n ? e->rule : S("all"), &unknown);
+}
+
 static void tell(const Suppress *s, Span at, const char *variant, Str text)
 {
-	Finding *f = diag_add(s->d, S("GL904"), SEV_WARNING, at);
+	const Rule *rule = rules_find(s->c->rules, S("GL904"));
+	RuleLevel level = rule ? s->c->levels[at.file.i][rule - s->c->rules->v.v] : (RuleLevel){0};
+	if (!level.on)
+		return;
+	Finding *f = diag_add(s->d, S("GL904"), level.level == SEV_NONE ? SEV_WARNING : level.level, at);
 	f->variant = str_from_c(variant);
 	diag_var(s->d, f, S("text"), text);
 	diag_step(s->d, f, ROLE_PLACE, at, S("this has no effect"));
@@ -369,7 +383,7 @@ static void tell_comment(const Suppress *s, const Comment *c)
 		tell(s, c->at, "malformed", c->fault);
 	else if (c->used)
 		return;
-	else if (all_on(s->c, c->words, &unknown))
+	else if (all_on(s->c, c->at.file, c->words, &unknown))
 		tell(s, c->at, "unused", c->words);
 	else if (unknown.n)
 		tell(s, c->at, "unknown", unknown);
@@ -384,8 +398,7 @@ static void tell_unused(const Suppress *s, const bool *used)
 		tell_comment(s, &s->quoted.v[i]);
 	for (uint32_t i = 0; i < c->cfg->suppressions.n; i++) {
 		const Suppression *e = &c->cfg->suppressions.v[i];
-		Str unknown = {0};
-		if (!used[i] && all_on(c, e->rule.n ? e->rule : S("all"), &unknown))
+		if (!used[i] && is_needless(c, e))
 			tell(s, (Span){0}, "entry", e->from);
 	}
 }
@@ -403,7 +416,6 @@ void suppress_findings(const SuppressCtx *c, Diags *d)
 		compare(&s, &d->v.v[i]);
 		compare_entries(&s, &d->v.v[i], used);
 	}
-	if (rules_on(c->rules, c->levels, S("GL904")))
-		tell_unused(&s, used);
+	tell_unused(&s, used);
 	arena_rewind(c->scratch, mark);
 }

@@ -20,7 +20,7 @@ typedef struct SuppressCtx {
 	const Sources *sources;
 	const Artifacts *artifacts;
 	const Rules *rules;
-	const RuleLevel *levels;
+	const RuleLevel *const *levels; /* by FileId */
 	const Config *cfg;
 	Arena *scratch;
 } SuppressCtx;

@@ -15,6 +15,13 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 cd "$tmp" || exit 1
 
+# No configuration of folders above plays a part.
+above=$PWD
+while [ "$above" != / ]; do
+	above=$(dirname "$above")
+	[ -e "$above/.graphlint.yaml" ] && { echo "1..0 # skip $above has a .graphlint.yaml"; exit 0; }
+done
+
 # The founding graph, one that shares nothing, one with a statement that ends in the middle, no graph at all.
 cat >two_ops.txt <<'X'
 def forward(self, _stack0_0_ : torch.Tensor):
@@ -223,6 +230,79 @@ want 2 'only check writes one' suspects --write-baseline=b.json two_ops.txt
 sed 's/$/  # graphlint: ignore[GL101] cloned later/' two_ops.txt >seen.txt
 want 0 'a comment' --format=json seen.txt
 has out '"suppressed":"inline"'
+
+# Configuration: found upward from the dump, then from the working directory.
+mkdir -p conf/sub other && cp two_ops.txt conf/sub && cp two_ops.txt other
+want 0 'settings without a file' config
+has out '# no configuration file'
+has out 'contract: "auto"  # default'
+(cd other && "$program" init 2>../err) && report $? 0 'init'
+has other/.graphlint.yaml '#contract: fresh'
+(cd other && "$program" init 2>../err)
+report $? 2 'init does not write over a file'
+has err '.graphlint.yaml is there already'
+want 1 'what init writes changes nothing' other
+has out 'settings of other/.graphlint.yaml'
+cat >conf/.graphlint.yaml <<'X'
+contract: strict
+rules: {GL6: off}
+exclude: [old*]
+paths:
+  - match: sub/**
+    contract: fresh
+    rules: {GL101: note}
+baseline: base.json
+fail-on: error
+X
+"$program" --select=GL102 --write-baseline=conf/base.json --isolated two_ops.txt >out 2>err
+cp two_ops.txt conf/old.txt && cp two_ops.txt conf/new.txt
+want 0 'settings of a folder' --format=concise --show=note conf/sub
+has out 'note: output 0'
+want 0 'a level of the command line' --level=GL101=warning --format=concise conf/sub
+has out 'warning: output 0'
+want 0 'an excluded file, and one that is not' --format=concise conf
+lacks out 'conf/old.txt'
+has out 'conf/new.txt:3:5: warning'
+want 0 'a file that is named is read' --format=concise conf/old.txt
+has out 'conf/old.txt:3:5: warning'
+want 1 'no configuration' --isolated conf/sub
+lacks out 'settings of'
+want 0 'another configuration' --config=conf/.graphlint.yaml --fail-on=error two_ops.txt
+has out 'settings of conf/.graphlint.yaml'
+want 0 'of two configurations one holds' conf/new.txt other/two_ops.txt
+has err 'other/.graphlint.yaml is not used: conf/.graphlint.yaml holds for this run'
+(cd conf/sub && "$program" --quiet - <two_ops.txt >../../out 2>../../err)
+report $? 0 'upward from the working directory'
+want 0 'what is in force' config conf
+has out 'contract: "strict"  # conf/.graphlint.yaml:1'
+has out '"GL6": "off"  # conf/.graphlint.yaml:2'
+has out 'baseline: "conf/base.json"'
+want 0 'and what the command line changes' config --contract=aot --keep=identity=no conf
+has out 'contract: {"name": "aot", "identity": false}  # --contract, --keep'
+want 0 'for programs' config --format=json conf
+has out '"file": "conf/.graphlint.yaml"'
+has out '{"setting":"rules","value":{"GL6": "off"},"from":"conf/.graphlint.yaml:2"}'
+echo 'contract: frsh' >bad.yaml
+want 2 'a configuration with a fault' --config=bad.yaml two_ops.txt
+has err "bad.yaml:1:11: unknown contract 'frsh' (did you mean 'fresh'?)"
+echo 'rules: {GL1O1: off}' >bad.yaml
+want 2 'a rule that there is not' --config=bad.yaml two_ops.txt
+has err "bad.yaml:1: no rule is called 'GL1O1' (did you mean 'GL101'?)"
+printf 'operators:\n  - "a::b(Tensor x) -> Tensor"\n  - "a::b(Tensor( x) -> Tensor"\n' >bad.yaml
+want 2 'an operator with a fault' --config=bad.yaml two_ops.txt
+has err 'bad.yaml:3:'
+want 2 'no such configuration' --config=nowhere.yaml two_ops.txt
+has err 'nowhere.yaml: No such file or directory'
+printf 'suppress:\n  - {rule: GL101, graph: "for*", output: 0, reason: known}\n  - {rule: GL1, output: 7, path: "*.txt", reason: gone}\n' >hide.yaml
+want 0 'hidden by the configuration' --config=hide.yaml --format=json two_ops.txt
+has out '"suppressed":"config"'
+has out 'the entry at hide.yaml:3 suppresses nothing'
+cp two_ops.txt same.log
+want 0 'an entry about other dumps' --config=hide.yaml --format=json other/../same.log
+lacks out 'hide.yaml:3'
+printf 'rules: {"\\e[31mx": off}\n' >esc.yaml
+want 2 'escapes of a configuration stay text' --config=esc.yaml two_ops.txt
+lacks err "$esc"
 
 want 3 'no graph' prose.txt
 has err 'TORCH_LOGS="graph_code,bytecode,graph_breaks"'

@@ -177,7 +177,7 @@ static void summary_names_the_contract(void **state)
 	(void)state;
 	fake.cfg.contract = (Contract){CONTRACT_FRESH, KEEP_STRIDES, 0};
 	assert_text(written(report_write_text, (ReportOptions){0}),
-		"0 errors, 0 warnings, 0 notes in 0 graphs of 1 file (contract fresh, changed by --keep)\n");
+		"0 errors, 0 warnings, 0 notes in 0 graphs of 1 file (contract fresh, switches changed)\n");
 }
 
 static void unread_places_are_counted(void **state)

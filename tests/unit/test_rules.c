@@ -261,7 +261,8 @@ static void levels_of_findings(void **state)
 	diag_add(&d, S("GL101"), SEV_NOTE, (Span){0});
 	diag_add(&d, S("GL101"), SEV_NOTE, (Span){0})->quiet_by_contract = true;
 	diag_add(&d, S("GL103"), SEV_WARNING, (Span){0});
-	rules_apply_levels(r, rules_settle(r, asks, 2, &arena), &d);
+	const RuleLevel *levels = rules_settle(r, asks, 2, &arena);
+	rules_apply_levels(r, &levels, &d);
 	assert_int_equal(d.v.n, 3);
 	assert_int_equal(d.v.v[0].severity, SEV_ERROR);
 	assert_int_equal(d.v.v[1].severity, SEV_NOTE);
