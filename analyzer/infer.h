@@ -50,6 +50,10 @@ NodeTypes **infer_program(const Program *p, Types *t, Facts *f, const Shapes *ru
  * the graph writes, the printed layout is not used before the last such write. */
 NodeTypes infer_types(const Program *p, const Graph *g, Types *t, Facts *f, const Shapes *rules,
                       VersionSpan torch, const NodeTypes *const *child, Arena *a);
+/* The dtype that the rules give a call from the types that its operands have in `nt`, whatever is printed for the call
+ * itself; by NodeId, DT_NONE where they do not tell, and for nodes that are not in `want`. */
+DType *infer_dtypes(const Program *p, const Graph *g, Types *t, Facts *f, const Shapes *rules,
+                    VersionSpan torch, const NodeTypes *nt, const bool *want, Arena *a);
 /* Type of a node as the statement `user` finds it: the layout of an object that was written in
  * between is that of the write. user 0: at the end of the graph. */
 TypeId infer_type_at(const NodeTypes *nt, Types *t, NodeId node, NodeId user);

@@ -276,6 +276,23 @@ NodeTypes infer_types(const Program *p, const Graph *g, Types *t, Facts *f, cons
 	return in.nt;
 }
 
+DType *infer_dtypes(const Program *p, const Graph *g, Types *t, Facts *f, const Shapes *rules,
+                    VersionSpan torch, const NodeTypes *nt, const bool *want, Arena *a)
+{
+	Infer in = infer_start(p, g, t, f, rules, torch, a);
+	DType *out = NEW_N(a, DType, (size_t)g->nodes.n + 1);
+	in.nt = *nt;
+	for (uint32_t i = 1; i < g->nodes.n; i++) {
+		Result r = {0};
+		if (graph_node(g, (NodeId){i})->kind != NK_CALL || region(&in, (NodeId){i}) || !want[i])
+			continue;
+		compute(&in, (NodeId){i}, &r);
+		const Type *x = type_get(t, r.one);
+		out[i] = !r.many && x->kind == TK_TENSOR && !in.vmap ? x->dtype : DT_NONE;
+	}
+	return out;
+}
+
 /* ---- a program ---- */
 
 /* How often a body is gone through again because another call has other operands; after that they
