@@ -6,7 +6,7 @@
 
 bool finding_shown(const Run *r, const Finding *f)
 {
-	return f->severity >= r->cfg->show;
+	return f->severity >= r->cfg->show && !f->suppressed.n;
 }
 
 /* ---- which findings are at a document ---- */
