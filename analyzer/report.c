@@ -13,6 +13,7 @@ const Writer report_writers[] = {
 	{"github", "annotations of GitHub Actions", report_write_github, true},
 	{"gitlab", "GitLab's code quality report", report_write_gitlab, true},
 	{"junit", "JUnit's XML", report_write_junit, true},
+	{"html", "a page with a picture of the program, to look at in a browser", report_write_html, false},
 	{"markdown", "for the summary of a job or a comment", report_write_markdown, true},
 	{NULL, NULL, NULL, false},
 };
@@ -20,6 +21,7 @@ const Writer report_writers[] = {
 const Writer graph_writers[] = {
 	{"text", "for people", report_graph_text, false},
 	{"dot", "for Graphviz: a box a frame, one colour for all that shares memory", report_graph_dot, false},
+	{"svg", "a picture: time runs down, shared memory is a line of one colour", report_graph_svg, false},
 	{NULL, NULL, NULL, false},
 };
 

@@ -42,9 +42,11 @@ void report_write_sarif(const Run *r, const ReportOptions *o, Buf *out);
 void report_write_github(const Run *r, const ReportOptions *o, Buf *out);
 void report_write_gitlab(const Run *r, const ReportOptions *o, Buf *out);
 void report_write_junit(const Run *r, const ReportOptions *o, Buf *out);
+void report_write_html(const Run *r, const ReportOptions *o, Buf *out);
 void report_write_markdown(const Run *r, const ReportOptions *o, Buf *out);
 
 void report_graph_text(const Run *r, const ReportOptions *o, Buf *out);
+void report_graph_svg(const Run *r, const ReportOptions *o, Buf *out);
 void report_graph_dot(const Run *r, const ReportOptions *o, Buf *out);
 void report_suspects_text(const Run *r, const ReportOptions *o, Buf *out);
 void report_suspects_json(const Run *r, const ReportOptions *o, Buf *out);

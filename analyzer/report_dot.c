@@ -5,6 +5,7 @@
 
 #include "report_common.h"
 #include "report_flow.h"
+#include "report_memory.h"
 #include "utf8.h"
 
 typedef struct Out {
@@ -13,10 +14,7 @@ typedef struct Out {
 	Arena a, scratch;
 	bool *run;        /* by frame */
 	bool *drawn;      /* by GraphId */
-	uint32_t *first;  /* by GraphId: first of its values; inputs, then outputs */
-	uint32_t *root;   /* by value: another one of its memory, itself at last */
-	uint32_t *color;  /* by value that is its own root: colour from 1; 0: nothing else has its memory */
-	uint32_t nvalues, ncolors;
+	MemoryMap memory;
 } Out;
 
 static Str name_of(const Out *o, Sym s)
@@ -53,84 +51,10 @@ static Str node_name(const Out *o, const Graph *g, NodeId id)
 
 /* ---- memory ---- */
 
-static uint32_t find(Out *o, uint32_t v)
-{
-	while (o->root[v] != v) {
-		o->root[v] = o->root[o->root[v]];
-		v = o->root[v];
-	}
-	return v;
-}
-
-static void join(Out *o, uint32_t a, uint32_t b)
-{
-	a = find(o, a);
-	b = find(o, b);
-	o->root[a > b ? a : b] = a > b ? b : a;
-}
-
-static uint32_t in_value(const Out *o, const Graph *g, uint32_t i)
-{
-	return o->first[g->id.i] + i;
-}
-
-static uint32_t out_value(const Out *o, const Graph *g, uint32_t j)
-{
-	return o->first[g->id.i] + g->inputs.n + j;
-}
-
-static void number_values(Out *o)
-{
-	const Program *p = &o->r->program;
-	o->first = NEW_N(&o->a, uint32_t, p->graphs.n + 1);
-	for (uint32_t i = 1; i < p->graphs.n; i++) {
-		o->first[i] = o->nvalues;
-		if (report_graph_captured(p, p->graphs.v[i]))
-			o->nvalues += p->graphs.v[i]->inputs.n + p->graphs.v[i]->outputs.n;
-	}
-	o->root = NEW_N(&o->a, uint32_t, o->nvalues + 1);
-	o->color = NEW_N(&o->a, uint32_t, o->nvalues + 1);
-	for (uint32_t i = 0; i < o->nvalues; i++)
-		o->root[i] = i;
-}
-
-static void join_graph(Out *o, const Graph *g, bool *shared)
-{
-	const Summary *s = o->r->summaries ? o->r->summaries[g->id.i] : NULL;
-	const GraphVerdicts *v = report_verdicts(o->r, g);
-	for (uint32_t j = 0; s && j < g->outputs.n; j++) {
-		AliasKind k = s->outputs[j].kind;
-		bool input = k == ALIAS_INPUT || k == ALIAS_VIEW_OF_INPUT, other = k == ALIAS_OUTPUT || k == ALIAS_VIEW_OF_OUTPUT;
-		for (uint32_t i = 0; (input || other) && i < s->outputs[j].nof; i++) {
-			uint32_t of = s->outputs[j].of[i];
-			join(o, out_value(o, g, j), input ? in_value(o, g, of) : out_value(o, g, of));
-			shared[out_value(o, g, j)] = true;
-		}
-	}
-	for (uint32_t i = 0; v && i < v->flows.n; i++) {
-		const Graph *to = graph_get(&o->r->program, v->flows.v[i].to);
-		if (to && report_graph_captured(&o->r->program, to) && v->flows.v[i].input < to->inputs.n)
-			join(o, out_value(o, g, v->flows.v[i].output), in_value(o, to, v->flows.v[i].input));
-	}
-}
-
-/* A value that only moves on from one graph to the next needs no colour; one that is shared within a graph does. */
-static void color_memory(Out *o)
-{
-	const Program *p = &o->r->program;
-	bool *shared = NEW_N(&o->a, bool, o->nvalues + 1);
-	for (uint32_t i = 1; i < p->graphs.n; i++)
-		if (report_graph_captured(p, p->graphs.v[i]))
-			join_graph(o, p->graphs.v[i], shared);
-	for (uint32_t v = 0; v < o->nvalues; v++)
-		if (shared[v] && !o->color[find(o, v)])
-			o->color[find(o, v)] = ++o->ncolors;
-}
-
 /* Hues that lie apart, as far as they can. */
 static void add_color(Out *o, uint32_t value)
 {
-	uint32_t c = o->color[find(o, value)];
+	uint32_t c = memory_color(&o->memory, value);
 	if (c)
 		buf_printf(o->out, " BGCOLOR=\"0.%03u 0.%u 0.95\"", (unsigned)((uint64_t)c * 618 % 1000), c % 2 ? 45u : 25u);
 }
@@ -154,7 +78,7 @@ static void input(Out *o, const Graph *g, uint32_t i, const InputSummary *s)
 {
 	Tri written = s ? tri_or(s->data, s->metadata) : TRI_MAY;
 	bool noticed = written != TRI_NO && report_noticed_input(o->r, g, i) == OBS_YES;
-	begin_cell(o, 'i', i, in_value(o, g, i), node_name(o, g, g->inputs.v[i]), noticed);
+	begin_cell(o, 'i', i, memory_input(&o->memory, g, i), node_name(o, g, g->inputs.v[i]), noticed);
 	if (written != TRI_NO)
 		buf_add(o->out, written == TRI_MUST ? S(" (written)") : S(" (perhaps written)"));
 	end_cell(o);
@@ -167,7 +91,7 @@ static void output(Out *o, const Graph *g, uint32_t j, const OutputSummary *s)
 	bool object = k == ALIAS_INPUT || k == ALIAS_OUTPUT, in = k == ALIAS_INPUT || k == ALIAS_VIEW_OF_INPUT;
 	bool shares = object || in || k == ALIAS_VIEW_OF_OUTPUT || k == ALIAS_VIEW_OF_ATTR;
 	bool noticed = shares && report_noticed_output(o->r, g, j) == OBS_YES;
-	begin_cell(o, 'o', j, out_value(o, g, j), arg->kind == AR_NODE ? node_name(o, g, arg->u.node) : (Str){0}, noticed);
+	begin_cell(o, 'o', j, memory_output(&o->memory, g, j), arg->kind == AR_NODE ? node_name(o, g, arg->u.node) : (Str){0}, noticed);
 	if (shares) {
 		bool may = s->certainty == TRI_MAY;
 		buf_printf(o->out, " (%s ", object ? may ? "may be" : "is" : may ? "may share" : "shares");
@@ -247,8 +171,7 @@ void report_graph_dot(const Run *r, const ReportOptions *options, Buf *out)
 	Out o = {.r = r, .out = out, .a = arena_new(NULL), .scratch = arena_new(NULL)};
 	o.run = report_frames_run(r, &o.a);
 	o.drawn = NEW_N(&o.a, bool, p->graphs.n + 1);
-	number_values(&o);
-	color_memory(&o);
+	o.memory = memory_map(r, &o.a);
 	buf_add(out, S("digraph program {\n\tcompound=true;\n\tnode [shape=plain, fontname=\"monospace\"];\n"));
 	for (uint32_t i = 0; i < p->frames.n; i++)
 		if (o.run[i])

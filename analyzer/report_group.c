@@ -69,8 +69,13 @@ Groups groups_make(const Run *r, Arena *a)
 
 FindingList groups_shown(const Run *r, const Groups *g, Arena *a)
 {
+	return groups_at_least(r, g, r->cfg->show, a);
+}
+
+FindingList groups_at_least(const Run *r, const Groups *g, Severity least, Arena *a)
+{
 	FindingList list = {NEW_N(a, uint32_t, r->diags.v.n + 1), 0};
-	for (Severity s = SEV_ERROR; s > SEV_NONE && s >= r->cfg->show; s--)
+	for (Severity s = SEV_ERROR; s > SEV_NONE && s >= least; s--)
 		for (uint32_t i = 0; i < r->diags.v.n; i++) {
 			const Finding *f = &r->diags.v.v[i];
 			if (g->first[i] == i && f->severity == s && !f->suppressed.n)

@@ -24,5 +24,6 @@ typedef struct FindingList {
 
 /* What people are shown: the first of each group, at or above Config.show and not suppressed; errors first, else in order. */
 FindingList groups_shown(const Run *r, const Groups *g, Arena *a);
+FindingList groups_at_least(const Run *r, const Groups *g, Severity least, Arena *a);
 
 #endif

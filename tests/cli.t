@@ -353,6 +353,12 @@ want 0 'graph' graph two_ops.txt
 has out 'out 0 `view` may share memory with in 0 `_stack0_0_`'
 want 0 'graph for Graphviz' graph --format=dot two_ops.txt
 has out 'digraph program {'
+want 0 'graph as a picture' graph --format=svg two_ops.txt
+has out '<svg xmlns="http://www.w3.org/2000/svg"'
+has out 'may be a view of in 0'
+want 1 'a page' --format=html two_ops.txt
+has out '<!DOCTYPE html>'
+lacks out 'src='
 want 2 'a format of another command' graph --format=json two_ops.txt
 has err "unknown format 'json' of graph"
 want 2 'a format where there is none' confirm --format=json forward:out0 two_ops.txt
