@@ -11,6 +11,7 @@
 #include "observe.h"
 #include "quoted.h"
 #include "read.h"
+#include "split_units.h"
 #include "suppress.h"
 
 void tables_init(Tables *t)
@@ -83,10 +84,12 @@ void run_init_next(Run *r, Tables *t, const Config *cfg, Budget *budget, Types *
 
 static void split(Run *r)
 {
-	for (uint32_t i = 1; i < r->sources.v.n; i++) {
-		FileId f = {i};
+	FileOrder order = {0};
+	crash_note("units", NULL, 0);
+	units_find(&r->sources, &r->scratch, &order);
+	for (uint32_t i = 0; i < order.n; i++) {
 		crash_note("split", NULL, 0);
-		split_source(&r->artifacts, &r->sources, f, r->cfg, &r->diags);
+		split_source(&r->artifacts, &r->sources, order.v[i], r->cfg, &r->diags);
 	}
 	if (r->dump & DUMP_SPLIT)
 		split_dump(&r->artifacts, &r->sources, &r->dump_out);

@@ -6,6 +6,14 @@
 
 #include "base.h"
 
+/* What an index that stands beside a file says of it: it holds the payload of a record of a trace. */
+typedef struct FileRole {
+	Str kind;         /* of the record: "dynamo_output_graph" */
+	Str compile_id, process, hash; /* as of a record; empty: none, or not told */
+	uint32_t attempt;
+	Span said;        /* where the index says so */
+} FileRole;
+
 /* One input: a file, standard input, or text given by a test or an editor. */
 typedef struct Source {
 	Str path;        /* as given on the command line or found by walking, with '/' */
@@ -14,6 +22,8 @@ typedef struct Source {
 	uint32_t nlines;
 	FileId unit;     /* a file of the run of a program that wrote this one: itself, or the first of those that
 	                  * were written together (units.h). Names and compile ids are those of a unit and process */
+	uint32_t order;  /* among the files of the unit */
+	const FileRole *role; /* NULL: what the file is, its text alone says */
 	bool named;      /* named on the command line, not found by walking */
 	bool was_utf16, was_gzip, has_nul;
 	Str damage;      /* why the text is not all that was meant; empty: nothing known */

@@ -41,7 +41,7 @@ Str prefix_style_name(PrefixStyle p)
 
 void artifacts_init(Artifacts *t, Arena *a)
 {
-	*t = (Artifacts){.a = a};
+	*t = (Artifacts){.a = a, .start_of = {.a = a}};
 	VEC_PUSH(a, &t->v, ((Artifact){0}));
 }
 
@@ -51,6 +51,7 @@ void artifacts_init(Artifacts *t, Arena *a)
 typedef struct Record {
 	Mark mark;
 	Str label;
+	Str process; /* where an index names it */
 	uint64_t key; /* hash of what record_is compares */
 	uint32_t touched; /* line number when the last line came */
 	bool open, joined; /* joined: some line has several pieces */
@@ -256,11 +257,11 @@ static void record_finish(Splitter *s, const Record *r, uint32_t from)
 {
 	if (s->out->v.n == from && r->mark.style != PREFIX_TRACE)
 		return;
-	Process *p = process_of(s, mark_process(&r->mark, r->label, s->scratch));
+	Process *p = process_of(s, r->process.n ? r->process : mark_process(&r->mark, r->label, s->scratch));
 	for (uint32_t i = from; i < s->out->v.n; i++) {
 		Artifact *a = &s->out->v.v[i];
 		a->process = p->name;
-		a->torn_end = is_torn_end(s, a);
+		a->torn_end = !s->src->role && is_torn_end(s, a); /* tlparse writes payloads as they are */
 		a->open_end |= a->torn_end && a->prefix != PREFIX_NONE; /* a log ends its lines */
 		a->torch = span_of(s, a);
 		p->torch = span_and(p->torch, a->torch);
@@ -428,7 +429,7 @@ static void payload_close(Splitter *s)
 		return;
 	p->open = false;
 	trace_check(&s->trace);
-	Record r = {.mark = p->mark, .label = p->label, .title = title_none};
+	Record r = {.mark = p->mark, .label = p->label, .process = p->process, .title = title_none};
 	r.pieces.v = p->pieces.v;
 	r.pieces.n = p->pieces.n;
 	if (r.pieces.n)
@@ -486,12 +487,10 @@ static void finish(Splitter *s, uint32_t from)
 	}
 }
 
-static void split_all(Splitter *s)
+static void split_lines(Splitter *s)
 {
 	LineReader lines = lines_new(s->src, s->scratch);
-	uint32_t from = s->out->v.n;
 	s->special = lines.special;
-	VEC_PUSH(s->scratch, &s->processes, ((Process){0}));
 	for (LogLine *l; lines_next(&lines, &l); s->clock++) {
 		if (!(s->clock & 1023))
 			budget_pulse(s->out->a->budget);
@@ -512,8 +511,22 @@ static void split_all(Splitter *s)
 	payload_close(s);
 	for (uint32_t i = 0; i < s->records.n; i++)
 		record_close(s, &s->records.v[i]);
-	finish(s, from);
 	s->out->torch_lines += lines.torch_lines;
+}
+
+static void split_all(Splitter *s)
+{
+	uint32_t from = s->out->v.n;
+	VEC_PUSH(s->scratch, &s->processes, ((Process){0}));
+	if (s->src->role) {
+		trace_file(&s->trace, s->src->role);
+		payload_close(s);
+	} else if (trace_is_index(s->src->text)) {
+		trace_index(&s->trace);
+	} else {
+		split_lines(s);
+	}
+	finish(s, from);
 }
 
 /* Calls split_all; where memory runs out, gives the scratch arena back before the unwinding goes

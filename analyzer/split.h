@@ -93,6 +93,7 @@ typedef struct Artifacts {
 	Arena *a;
 	VEC(Artifact) v;     /* slot 0 unused; per file in order of their first line */
 	VEC(FrameStart) starts;       /* in order of their records */
+	Map start_of;                 /* unit, process and compile id -> the last of `starts`, plus 1 */
 	VEC(CapturedTensor) tensors;
 	uint32_t torch_lines; /* lines that carried a torch prefix */
 } Artifacts;

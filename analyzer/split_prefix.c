@@ -548,7 +548,7 @@ static bool is_pid(Str number)
 
 bool mark_of_thread(const Mark *m)
 {
-	return !is_pid(m->number);
+	return m->number.n && !is_pid(m->number);
 }
 
 Str mark_process(const Mark *m, Str label, Arena *a)

@@ -51,9 +51,10 @@ static void add_string(TraceSplit *t, const TraceRecord *r)
 	map_put(&t->strings, (uint64_t)r->id + 1, t->string.n);
 }
 
-static uint64_t compile_key(Str compile_id)
+static uint64_t start_key(FileId unit, Str process, Str compile_id)
 {
-	return hash_bytes(1, compile_id.p, compile_id.n) | 1;
+	uint64_t h = hash_bytes(unit.i, process.p, process.n);
+	return hash_bytes(hash_u64(h), compile_id.p, compile_id.n) | 1;
 }
 
 static void add_start(TraceSplit *t, const TraceRecord *r, const Payload *p)
@@ -65,7 +66,7 @@ static void add_start(TraceSplit *t, const TraceRecord *r, const Payload *p)
 		.line = r->line,
 	};
 	VEC_PUSH(t->out->a, &t->out->starts, s);
-	map_put(&t->starts, compile_key(p->compile_id), t->out->starts.n);
+	map_put(&t->out->start_of, start_key(s.id.unit, s.id.process, s.id.compile_id), t->out->starts.n);
 }
 
 static const int64_t *keep_dims(TraceSplit *t, const int64_t *v, uint32_t n)
@@ -145,6 +146,14 @@ static Str trace_id(TraceSplit *t, const TraceRecord *r)
 	return str_printf(t->out->a, STR_FMT "_%u", STR_ARG(r->compile_id), r->attempt);
 }
 
+static Str number_text(TraceSplit *t, int64_t pid)
+{
+	if (pid != t->pid || !t->pid_text.n)
+		t->pid_text = str_printf(t->out->a, "%lld", (long long)pid);
+	t->pid = pid;
+	return t->pid_text;
+}
+
 static void open_record(TraceSplit *t, const LogLine *l, const TraceRecord *r)
 {
 	Payload *p = &t->payload;
@@ -153,7 +162,7 @@ static void open_record(TraceSplit *t, const LogLine *l, const TraceRecord *r)
 	                 .artifact = true,
 	                 .text = l->mark.text,
 	                 .rank = l->mark.rank,
-	                 .number = l->mark.number,
+	                 .number = l->mark.number.n || r->pid < 0 ? l->mark.number : number_text(t, r->pid),
 	                 .trace = r->hash.n ? trace_id(t, r) : (Str){0}};
 	if (!str_eq(p->compile_id, r->compile_id))
 		p->compile_id = keep(t, r->compile_id);
@@ -179,17 +188,12 @@ TraceSplit trace_split(Artifacts *out, const Sources *sources, FileId file, Diag
 	                    .record = record,
 	                    .strings = {.a = scratch},
 	                    .tensors = {.a = scratch},
-	                    .starts = {.a = scratch},
 	                    .rank = -1};
 }
 
-void trace_record(TraceSplit *t, const LogLine *l)
+static void take_record(TraceSplit *t, const LogLine *l)
 {
 	TraceRecord r;
-	const Piece *last = &l->piece[l->npieces - 1];
-	ASSERT(!t->payload.open);
-	t->payload.at = l->piece[0].src;
-	t->payload.end = last->src + last->n;
 	ArenaMark mark = arena_mark(t->record);
 	Span at = {t->file, t->payload.at, t->payload.end};
 	switch (trace_parse(l->text, t->record, &r)) {
@@ -204,6 +208,49 @@ void trace_record(TraceSplit *t, const LogLine *l)
 		break;
 	}
 	arena_rewind(t->record, mark);
+}
+
+void trace_record(TraceSplit *t, const LogLine *l)
+{
+	const Piece *last = &l->piece[l->npieces - 1];
+	ASSERT(!t->payload.open);
+	t->payload.at = l->piece[0].src;
+	t->payload.end = last->src + last->n;
+	take_record(t, l);
+}
+
+/* ---- raw.jsonl ---- */
+
+bool trace_is_index(Str text)
+{
+	return str_starts(text, S("{\"string_table\""));
+}
+
+static void take_strings(TraceSplit *t, Str line)
+{
+	TraceStrings v;
+	ArenaMark mark = arena_mark(t->record);
+	if (trace_string_table(line, t->record, &v))
+		for (uint32_t i = 0; i < v.n; i++)
+			add_string(t, &(TraceRecord){.id = i, .text = v.v[i]});
+	arena_rewind(t->record, mark);
+}
+
+void trace_index(TraceSplit *t)
+{
+	Str all = source_get(t->sources, t->file)->text, rest = all, line;
+	bool first = true;
+	while (str_cut(&rest, '\n', &line)) {
+		if (first)
+			take_strings(t, line);
+		first = false;
+		t->payload.at = (uint32_t)(line.p - all.p);
+		t->payload.end = t->payload.at + line.n;
+		LogLine l = {.text = str_trim(line)};
+		if (l.text.n && !trace_is_index(l.text))
+			take_record(t, &l);
+		t->payload.open = false; /* it stands in a file of its own */
+	}
 }
 
 /* ---- payloads ---- */
@@ -221,12 +268,29 @@ void trace_line(TraceSplit *t, Str line, uint32_t src)
 	add_line(&t->payload, t->scratch, line, src);
 }
 
+void trace_file(TraceSplit *t, const FileRole *role)
+{
+	Payload *p = &t->payload;
+	Str text = source_get(t->sources, t->file)->text, rest = text, line;
+	p->mark = (Mark){.style = PREFIX_TRACE, .every = true, .artifact = true, .tag = role->kind, .trace = role->compile_id};
+	if (role->attempt)
+		p->mark.trace = str_printf(t->out->a, STR_FMT "_%u", STR_ARG(role->compile_id), role->attempt);
+	p->process = role->process;
+	p->hash = role->hash;
+	p->at = p->end = 0;
+	md5_init(&p->sum);
+	while (str_cut(&rest, '\n', &line))
+		VEC_PUSH(t->scratch, &p->pieces, ((Piece){(uint32_t)(line.p - text.p), line.n < INT32_MAX ? line.n : INT32_MAX, 0}));
+	md5_add(&p->sum, text);
+	p->open = true;
+}
+
 void trace_check(TraceSplit *t)
 {
 	Payload *p = &t->payload;
 	char hex[MD5_HEX];
 	md5_hex(&p->sum, hex);
-	if (!t->diags || str_eq(p->hash, (Str){hex, MD5_HEX}))
+	if (!t->diags || !p->hash.n || str_eq(p->hash, (Str){hex, MD5_HEX}))
 		return;
 	Span at = {t->file, p->at, p->end};
 	if (p->pieces.n)
@@ -279,13 +343,17 @@ static void name_listing(TraceSplit *t, Artifact *a)
 	Str function;
 	if (!trace_bytecode_name(t->payload.mark.tag, &function, &modified))
 		return;
-	uint32_t i = map_get(&t->starts, compile_key(a->compile_id));
+	const FileRole *role = source_get(t->sources, t->file)->role;
+	uint32_t i = map_get(&t->out->start_of, start_key(a->unit, role ? role->process : t->process, a->compile_id));
 	a->kind = modified ? ART_BYTECODE_MODIFIED : ART_BYTECODE_ORIGINAL;
 	a->name = function;
 	a->cut_head = false;
 	if (i && str_eq(t->out->starts.v[i - 1].function, function)) {
 		a->code_file = t->out->starts.v[i - 1].file;
 		a->code_line = t->out->starts.v[i - 1].line;
+	} else {
+		uint32_t at = str_rfind(function, S("_at_"));
+		str_to_u32(str_sub(function, at + 4, function.n), &a->code_line);
 	}
 }
 

@@ -16,7 +16,8 @@
 typedef struct Payload {
 	bool open;
 	Mark mark;          /* tag: the kind */
-	Str label, hash;    /* hash: MD5 that the record names */
+	Str label, hash;    /* hash: MD5 that the record names; empty: it is not checked */
+	Str process;        /* name of the process; empty: the mark and the label tell it */
 	Str compile_id;
 	uint32_t at, end;   /* the record */
 	VEC(Piece) pieces;
@@ -33,16 +34,23 @@ typedef struct TraceSplit {
 	Map strings;        /* number in the string table, plus 1 -> index in `string`, plus 1 */
 	VEC(Str) string;
 	Map tensors;        /* describer and id -> index in out->tensors, plus 1 */
-	Map starts;         /* compile id -> index in out->starts, plus 1 */
 	Str process, label; /* name of the process of the last record, made of its label ... */
 	Mark of;            /* ... and of its number and rank */
 	int64_t rank;       /* of the last record that names one in its JSON, and its digits */
 	Str rank_text;
+	int64_t pid;        /* the same of a process */
+	Str pid_text;
 	Str dtype;          /* of the last tensor */
 	Version torch;      /* as the trace says; 0 it does not */
 } TraceSplit;
 
 TraceSplit trace_split(Artifacts *out, const Sources *sources, FileId file, Diags *diags, Arena *scratch, Arena *record);
+/* Is the text raw.jsonl of tlparse: a string table, then a record a line? */
+bool trace_is_index(Str text);
+/* Takes all records of raw.jsonl; their payloads are files of their own. */
+void trace_index(TraceSplit *t);
+/* Opens the file as a payload of which an index tells. */
+void trace_file(TraceSplit *t, const FileRole *role);
 /* Takes a record line. Opens its payload, if it has one; the one before must be closed. */
 void trace_record(TraceSplit *t, const LogLine *l);
 /* Adds a line to the open payload; `line` stands at `src`, without its tab. */

@@ -3,6 +3,8 @@
 
 #include <jansson.h>
 
+#include "split_prefix.h"
+
 /* Text of a record: every string of it, decoded, has room in as many bytes as the record has. Nothing is taken from an
  * arena while the parsed tree is alive: it would be lost if memory ran out. */
 typedef struct Room {
@@ -83,6 +85,7 @@ static void read_envelope(Room *r, const json_t *root, TraceRecord *out)
 	out->compile_id = compile_id(r, root);
 	out->attempt = attempt > 0 ? (uint32_t)attempt : 0;
 	out->rank = index_or_none(json_object_get(root, "rank"));
+	out->pid = index_or_none(json_object_get(root, "thread"));
 	out->hash = keep_string(r, json_object_get(root, "has_payload"));
 	out->payload_file = keep_string(r, json_object_get(root, "payload_filename"));
 }
@@ -186,7 +189,7 @@ static Room room_of(Str json, Arena *a)
 
 TraceParse trace_parse(Str json, Arena *a, TraceRecord *out)
 {
-	*out = (TraceRecord){.rank = -1, .file_id = -1, .id = -1, .describer = -1, .storage = -1, .base = -1};
+	*out = (TraceRecord){.rank = -1, .pid = -1, .file_id = -1, .id = -1, .describer = -1, .storage = -1, .base = -1};
 	if (json.n > TRACE_RECORD_MOST)
 		return TRACE_TOO_LONG;
 	Room room = room_of(json, a);
@@ -197,6 +200,16 @@ TraceParse trace_parse(Str json, Arena *a, TraceRecord *out)
 	bool ok = read_root(&room, root, out);
 	json_decref(root);
 	return ok ? TRACE_OK : TRACE_BAD;
+}
+
+Str trace_process(const TraceRecord *r, Arena *a)
+{
+	Mark m = {0};
+	if (r->rank >= 0)
+		m.rank = str_printf(a, "%lld", (long long)r->rank);
+	if (r->pid >= 0)
+		m.number = str_printf(a, "%lld", (long long)r->pid);
+	return mark_process(&m, (Str){0}, a);
 }
 
 bool trace_string_table(Str json, Arena *a, TraceStrings *out)

@@ -15,7 +15,7 @@ typedef struct TraceRecord {
 	bool artifact;
 	Str compile_id;    /* "1/0", "!0/1/0", "!0"; empty outside of a frame */
 	uint32_t attempt;
-	int64_t rank;
+	int64_t rank, pid; /* pid: of the process; raw.jsonl has it in the record */
 	Str hash;          /* MD5 of the payload; empty: there is none */
 	Str payload_file;  /* raw.jsonl: where the payload stands, below the folder of that file */
 	Str name, file;    /* dynamo_start: innermost function and its file, where the record has it; else metadata "name" */
@@ -38,6 +38,8 @@ enum { TRACE_RECORD_MOST = 1 << 22 };
 
 /* Parses the object. Text of *out lives in `a`. An object without a kind is TRACE_BAD. */
 TraceParse trace_parse(Str json, Arena *a, TraceRecord *out);
+/* What a process is called: "rank1:8725", as split_prefix.h does; empty: the record has neither rank nor pid. */
+Str trace_process(const TraceRecord *r, Arena *a);
 /* The strings of the first line of raw.jsonl, in order; false when it is none. */
 typedef VEC(Str) TraceStrings;
 bool trace_string_table(Str json, Arena *a, TraceStrings *out);
