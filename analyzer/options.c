@@ -655,7 +655,7 @@ void options_help(Buf *out)
 		help_option(out, &options[i]);
 	buf_add(out, S("\nExit status:\n"
 		"  0  nothing at or above --fail-on\n"
-		"  1  findings at or above --fail-on (GL901 to GL904 never count); only of check\n"
+		"  1  findings at or above --fail-on (GL901 to GL905 never count); only of check\n"
 		"  2  the command line, the configuration, a rule, facts or a baseline has a fault, or confirm finds no such boundary\n"
 		"  3  no such finding, but input could not be read, or only in part, or holds no graph\n"
 		"  4  failure of the machine or of graphlint itself\n"

@@ -91,6 +91,7 @@ static void split(Run *r)
 		crash_note("split", NULL, 0);
 		split_source(&r->artifacts, &r->sources, order.v[i], r->cfg, &r->diags);
 	}
+	split_settle(&r->artifacts, &r->diags);
 	if (r->dump & DUMP_SPLIT)
 		split_dump(&r->artifacts, &r->sources, &r->dump_out);
 }

@@ -41,7 +41,7 @@ Str prefix_style_name(PrefixStyle p)
 
 void artifacts_init(Artifacts *t, Arena *a)
 {
-	*t = (Artifacts){.a = a, .start_of = {.a = a}};
+	*t = (Artifacts){.a = a, .start_of = {.a = a}, .torch_of = {.a = a}};
 	VEC_PUSH(a, &t->v, ((Artifact){0}));
 }
 
@@ -255,7 +255,7 @@ static bool is_torn_end(const Splitter *s, const Artifact *a)
 /* What the artifacts from index `from` on have in common: process and versions. */
 static void record_finish(Splitter *s, const Record *r, uint32_t from)
 {
-	if (s->out->v.n == from && r->mark.style != PREFIX_TRACE)
+	if (s->out->v.n == from)
 		return;
 	Process *p = process_of(s, r->process.n ? r->process : mark_process(&r->mark, r->label, s->scratch));
 	for (uint32_t i = from; i < s->out->v.n; i++) {
@@ -267,8 +267,6 @@ static void record_finish(Splitter *s, const Record *r, uint32_t from)
 		p->torch = span_and(p->torch, a->torch);
 	}
 	p->torch = span_and(p->torch, span_of_mark(&r->mark));
-	if (s->trace.torch && r->mark.style == PREFIX_TRACE)
-		p->torch = (VersionSpan){s->trace.torch, s->trace.torch};
 }
 
 /* Cuts the pieces of a record. */
@@ -525,6 +523,7 @@ static void split_all(Splitter *s)
 		trace_index(&s->trace);
 	} else {
 		split_lines(s);
+		trace_repro_version(&s->trace);
 	}
 	finish(s, from);
 }
@@ -565,6 +564,34 @@ void split_source(Artifacts *t, const Sources *sources, FileId file, const Confi
 	if (src->damage.n && diags)
 		diag_truncated(diags, (Span){file, src->text.n, src->text.n}, STR_FMT,
 		               STR_ARG(src->damage));
+}
+
+void split_torch(Artifacts *t, FileId unit, Version torch, Span said)
+{
+	if (!torch || map_get(&t->torch_of, unit.i))
+		return;
+	VEC_PUSH(t->a, &t->torch, ((UnitTorch){unit, torch, said}));
+	map_put(&t->torch_of, unit.i, t->torch.n);
+}
+
+static void tell_newer(Diags *d, const UnitTorch *u)
+{
+	Finding *f = diag_add(d, S("GL905"), SEV_NOTE, u->said);
+	diag_varf(d, f, S("version"), "%u.%u", u->torch / 100, u->torch % 100);
+	diag_varf(d, f, S("known"), "%u.%u", TORCH_NEWEST / 100, TORCH_NEWEST % 100);
+}
+
+void split_settle(Artifacts *t, Diags *diags)
+{
+	for (uint32_t i = 1; i < t->v.n; i++) {
+		Artifact *a = &t->v.v[i];
+		uint32_t k = map_get(&t->torch_of, a->unit.i);
+		if (k && (a->prefix == PREFIX_TRACE || a->prefix == PREFIX_NONE))
+			a->torch = (VersionSpan){t->torch.v[k - 1].torch, t->torch.v[k - 1].torch};
+	}
+	for (uint32_t i = 0; i < t->torch.n; i++)
+		if (t->torch.v[i].torch > TORCH_NEWEST)
+			tell_newer(diags, &t->torch.v[i]);
 }
 
 /* ---- dump ---- */

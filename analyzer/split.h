@@ -89,12 +89,23 @@ typedef struct CapturedTensor {
 	Str dtype;          /* "torch.float32"; empty not told */
 } CapturedTensor;
 
+/* The version of PyTorch that wrote the files of a unit, as it says itself. */
+typedef struct UnitTorch {
+	FileId unit;
+	Version torch;
+	Span said;
+} UnitTorch;
+
+enum { TORCH_NEWEST = 215 }; /* that the readers were tested on */
+
 typedef struct Artifacts {
 	Arena *a;
 	VEC(Artifact) v;     /* slot 0 unused; per file in order of their first line */
 	VEC(FrameStart) starts;       /* in order of their records */
 	Map start_of;                 /* unit, process and compile id -> the last of `starts`, plus 1 */
 	VEC(CapturedTensor) tensors;
+	VEC(UnitTorch) torch;
+	Map torch_of;                 /* unit -> the first of `torch`, plus 1 */
 	uint32_t torch_lines; /* lines that carried a torch prefix */
 } Artifacts;
 
@@ -102,6 +113,11 @@ void artifacts_init(Artifacts *t, Arena *a);
 /* Cuts one source into artifacts and appends them. Text that belongs to no artifact is foreign
  * and not an error. Damage inside a recognised artifact is told through diags. */
 void split_source(Artifacts *t, const Sources *sources, FileId file, const Config *cfg, Diags *diags);
+/* After all sources: what one file of a unit says of PyTorch's version holds for all of its traces. A newer one than
+ * TORCH_NEWEST is told. */
+void split_settle(Artifacts *t, Diags *diags);
+/* Some text says which version wrote it; the first to say so counts. */
+void split_torch(Artifacts *t, FileId unit, Version torch, Span said);
 /* The body of an artifact as clean text: its lines joined with '\n', ANSI codes (whole, or with
  * the ESC lost) dropped, no-break spaces, tabs in the indentation and HTML entities replaced,
  * lost indentation put back, with the way back to the source. */

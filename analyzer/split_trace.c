@@ -357,23 +357,35 @@ static void name_listing(TraceSplit *t, Artifact *a)
 	}
 }
 
-/* "pytorch_version": "2.13.0+cpu" */
-static Version version_in(Str json)
+/* The version behind `key` in a text that stands at `at` of the file, up to `end`. */
+static void find_version(TraceSplit *t, Str text, Str key, char end)
 {
-	static const Str key = STR_INIT("\"pytorch_version\": \"");
 	Version v;
-	uint32_t at = str_find(json, key, 0) + key.n;
-	return at < json.n && version_parse(str_sub(json, at, str_find_char(json, '"', at)), &v) ? v : 0;
+	const Source *src = source_get(t->sources, t->file);
+	uint32_t at = str_find(text, key, 0);
+	Str number = str_sub(text, at + key.n, str_find_char(text, end, at + key.n));
+	if (at < text.n && version_parse(str_trim(number), &v)) {
+		uint32_t from = (uint32_t)(text.p - src->text.p) + at;
+		split_torch(t->out, src->unit, v, (Span){t->file, from, from + key.n + number.n});
+	}
+}
+
+void trace_repro_version(TraceSplit *t)
+{
+	Str text = source_get(t->sources, t->file)->text;
+	if (str_has(text, S("class Repro(")))
+		find_version(t, text, S("# torch version: "), '\n');
 }
 
 void trace_finish(TraceSplit *t, uint32_t from)
 {
-	Str text = source_get(t->sources, t->file)->text;
 	const Payload *p = &t->payload;
 	if (from < t->out->v.n && (t->out->v.v[from].kind == ART_BYTECODE_ORIGINAL || t->out->v.v[from].kind == ART_BYTECODE_MODIFIED))
 		name_listing(t, &t->out->v.v[from]);
-	if (trace_role(p->mark.tag) == TRACE_VERSION && p->pieces.n) {
-		const Piece *last = &p->pieces.v[p->pieces.n - 1];
-		t->torch = version_in(str_sub(text, p->pieces.v[0].src, last->src + last->n));
-	}
+	const Piece *last = &p->pieces.v[p->pieces.n - 1];
+	Str text = str_sub(source_get(t->sources, t->file)->text, p->pieces.v[0].src, last->src + last->n);
+	if (trace_role(p->mark.tag) == TRACE_VERSION)
+		find_version(t, text, S("\"pytorch_version\": \""), '"');
+	else if (str_eq(p->mark.tag, S("fx_graph_runnable")))
+		find_version(t, text, S("# torch version: "), '\n');
 }

@@ -41,7 +41,6 @@ typedef struct TraceSplit {
 	int64_t pid;        /* the same of a process */
 	Str pid_text;
 	Str dtype;          /* of the last tensor */
-	Version torch;      /* as the trace says; 0 it does not */
 } TraceSplit;
 
 TraceSplit trace_split(Artifacts *out, const Sources *sources, FileId file, Diags *diags, Arena *scratch, Arena *record);
@@ -57,6 +56,8 @@ void trace_record(TraceSplit *t, const LogLine *l);
 void trace_line(TraceSplit *t, Str line, uint32_t src);
 /* Compares the payload with its hash and tells what differs. */
 void trace_check(TraceSplit *t);
+/* Reads the version from the comments of a repro: "# torch version: 2.13.0+cpu". */
+void trace_repro_version(TraceSplit *t);
 /* Names the listings among the artifacts of the payload, which begin at index `from`, and reads PyTorch's version. */
 void trace_finish(TraceSplit *t, uint32_t from);
 

@@ -192,6 +192,7 @@ static void pytorch_tells_its_version(void **state)
 	Env *e = *state;
 	split(e, S(P "{\"artifact\": {\"name\": \"torch_version\", \"encoding\": \"json\"}" HASH(VERSION_MD5) VERSION_TEXT P
 	             "{\"dynamo_output_graph\": {}" FRAME HASH(GRAPH_MD5) GRAPH_TEXT));
+	split_settle(&e->t, &e->diags);
 	assert_int_equal(only(e)->torch.lo, 213);
 	assert_int_equal(only(e)->torch.hi, 213);
 }
