@@ -10,7 +10,7 @@ enum { MAX_DEPTH = 64, MAX_ENTRIES = 4096, LOOP_ITEMS = 2, LOOP_MOST = 16, MAX_S
 /* ---- entries ---- */
 
 /* "f" of torch_dynamo_resume_in_f_at_14, <resume in f>, <graph break in f>, resume_in_f */
-static Str resume_base(Str name, bool *resume)
+Str run_base(Str name, bool *resume)
 {
 	static const Str marks[] = {STR_INIT("torch_dynamo_resume_in_"), STR_INIT("<resume in "), STR_INIT("<graph break in "),
 	                            STR_INIT("resume_in_")};
@@ -48,7 +48,7 @@ Entries entries_of(const Program *p, FileId unit, Sym process, Arena *a)
 		Entry *x = entry_for(&e, f);
 		if (!x) {
 			Entry n = {.name = f->name, .file = f->file, .first_line = f->first_line, .compile_id = f->compile_id};
-			n.base = resume_base(sym_str(p->names, f->name), &n.resume);
+			n.base = run_base(sym_str(p->names, f->name), &n.resume);
 			VEC_PUSH(a, &e.v, n);
 			x = &e.v.v[e.v.n - 1];
 		}
@@ -64,6 +64,7 @@ Entries entries_of(const Program *p, FileId unit, Sym process, Arena *a)
 		if (!x->resume && (!f->modified || !x->original))
 			x->takes = code_takes(f->code, a);
 	}
+	arms_collect(&e, p, a);
 	return e;
 }
 
@@ -371,6 +372,7 @@ static Outcome drive(ProgramRun *r)
 		(void)e;
 		s->frame_site = run_mix(a->entry, r->stack.n * 131 + r->activations);
 		uint64_t before = a->m.steps;
+		bool jump;
 		MachineStatus st = s->stopped ? MS_STOPPED : machine_run(&a->m, 20000);
 		s->steps += a->m.steps - before + 1;
 		if (s->stopped || s->steps > s->max_steps) {
@@ -393,7 +395,9 @@ static Outcome drive(ProgramRun *r)
 		case MS_BRANCH:
 			branch_term(r, a->m.value);
 			a->branched = true;
-			machine_choose(&a->m, sim_choose(s, first_arm(&a->m)));
+			if (!arms_shown(r, a, &jump))
+				jump = sim_choose(s, first_arm(&a->m));
+			machine_choose(&a->m, jump);
 			break;
 		case MS_LOOP: loop(r, a); break;
 		case MS_LIMIT: break;

@@ -22,6 +22,7 @@ typedef struct Entry {
 
 typedef struct Entries {
 	VEC(Entry) v;
+	Map lines; /* of functions, that ran: graphs quote them, or a resume function begins there */
 	FileId unit;
 	Sym process;
 } Entries;

@@ -54,6 +54,14 @@ static inline const Entry *run_entry(const ProgramRun *r, uint32_t i)
 	return &r->plan->entries->v.v[i];
 }
 
+/* The function that a resume function belongs to, else the name itself. */
+Str run_base(Str name, bool *resume);
+
+/* ---- sim_arms.c ---- */
+void arms_collect(Entries *e, const Program *p, Arena *a);
+/* Does the dump show which arm of the branch ran, where the activation stands in original code? */
+bool arms_shown(ProgramRun *r, const Activation *a, bool *jump);
+
 /* ---- sim_bind.c ---- */
 /* The record that a call runs: the next one that has not run yet, when it fits; else one that ran with arguments alike.
  * False: it has none. */
