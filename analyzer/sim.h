@@ -49,6 +49,7 @@ typedef struct HeapAttr {
 typedef struct HeapObj {
 	uint8_t kind;     /* HeapKind */
 	bool known;       /* HK_NUMBER: num is its value. HK_UNKNOWN: surely no tensor and holds none */
+	bool argument;    /* of the outermost frame: others reach it only where it is handed to them */
 	bool root;        /* existed before the run: argument, module, global: observed at the end */
 	bool opened;      /* an unknown list or dict: its items are not all known */
 	bool escaped;     /* hidden code has seen it and may have kept it */

@@ -68,53 +68,6 @@ Entries entries_of(const Program *p, FileId unit, Sym process, Arena *a)
 	return e;
 }
 
-enum { PATTERN_MOST = 256 };
-
-/* Parts of a value that a frame compiled for it may have named: items, attributes, the cells of a function. */
-static void pattern_parts(ProgramRun *r, Ref v, RefList *out)
-{
-	const HeapObj o = *sim_obj(&r->s, v);
-	if (o.kind == HK_TENSOR || o.kind == HK_CONST || o.kind == HK_NUMBER || o.kind == HK_CODE)
-		return;
-	for (uint32_t i = 0; i < o.items.n && out->v.n < PATTERN_MOST; i++)
-		VEC_PUSH(out->a, &out->v, o.items.v[i]);
-	for (uint32_t i = 0; i < o.attrs.n && out->v.n < PATTERN_MOST; i++)
-		VEC_PUSH(out->a, &out->v, o.attrs.v[i].value);
-	const Ref refs[] = {o.kind == HK_CELL || o.kind == HK_METHOD || o.kind == HK_ITER ? o.a : 0, o.kind == HK_FUNCTION ? o.b : 0};
-	for (uint32_t i = 0; i < 2; i++)
-		if (refs[i])
-			VEC_PUSH(out->a, &out->v, refs[i]);
-}
-
-/* Which values a frame reaches are one object and which are constants: the text of a later frame holds only for this.
- * It reaches its arguments, the cells of its closure, and what existed before the run. */
-static uint64_t pattern(ProgramRun *r, const Ref *args, uint32_t n, Ref closure)
-{
-	Sim *s = &r->s;
-	RefList flat = {.a = s->scratch};
-	Map first = {.a = s->scratch};
-	uint64_t h = n;
-	for (uint32_t i = 0; i < n; i++)
-		VEC_PUSH(flat.a, &flat.v, args[i]);
-	if (closure)
-		VEC_PUSH(flat.a, &flat.v, closure);
-	for (uint32_t i = 0; i < s->roots.n && i < PATTERN_MOST; i++)
-		VEC_PUSH(flat.a, &flat.v, s->roots.v[i]);
-	for (uint32_t i = 0; i < flat.v.n; i++) {
-		Ref v = flat.v.v[i];
-		uint32_t at = v ? map_get(&first, v) : 0;
-		if (v && !at)
-			map_put(&first, v, i + 1);
-		const HeapObj o = v ? *sim_obj(s, v) : (HeapObj){0};
-		h = run_mix(h, o.kind == HK_TENSOR ? (at ? at : i + 1) : 1000u + o.kind);
-		if (o.kind == HK_NUMBER)
-			h = run_mix(h, o.term.i);
-		if (v && !at && flat.v.n < PATTERN_MOST)
-			pattern_parts(r, v, &flat);
-	}
-	return h;
-}
-
 static void die(ProgramRun *r, Str why)
 {
 	r->out->dead = true;
@@ -138,7 +91,7 @@ static Activation *enter(ProgramRun *r, uint32_t entry, const Ref *args, uint32_
 	}
 	if (code->incomplete || code->truncated)
 		sim_unsure(s, S("a listing that is not complete"));
-	VEC_PUSH(r->keep, &r->out->patterns, pattern(r, args, n, fn)); /* 0: not given */
+	VEC_PUSH(r->keep, &r->out->patterns, pattern_of(r, e, args, n, fn)); /* 0: not given */
 	VEC_PUSH(r->keep, &r->out->entered, entry);
 	Activation *a = NEW(s->a, Activation);
 	machine_init(&a->m, code, &sim_host, s, s->a);
@@ -160,9 +113,9 @@ static void set_closure(ProgramRun *r, Activation *a, Ref fn)
 	const HeapObj closure = *sim_obj(s, sim_obj(s, fn)->b);
 	for (uint32_t i = 0; i < closure.items.n; i++) {
 		Ref cell = closure.items.v[i];
-		if (!machine_set_free(&a->m, i, cell) && sim_obj(s, cell)->name.i)
-			machine_set_cell(&a->m, sim_obj(s, cell)->name, cell);
-		else if (sim_obj(s, cell)->name.i)
+		if (!sim_obj(s, cell)->name.i) /* a listing that does not name the last ones does not tell their positions */
+			machine_set_free(&a->m, i, cell);
+		else
 			machine_set_cell(&a->m, sim_obj(s, cell)->name, cell);
 	}
 }
@@ -498,7 +451,7 @@ static void outermost_param(ProgramRun *r, Activation *a, uint32_t call, uint8_t
 	if (!v) {
 		uint64_t origin = run_mix(run_mix(hash_bytes(51, text.p, text.n), self ? 0 : call), 1);
 		v = self ? sim_object(s, name, origin) : sim_unknown(s, origin); /* others are tensors more often than not */
-		sim_obj(s, v)->root = true;
+		sim_obj(s, v)->root = sim_obj(s, v)->argument = true;
 		VEC_PUSH(s->a, &s->roots, v);
 		r->params.a = s->a;
 		if (self)

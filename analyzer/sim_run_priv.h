@@ -57,6 +57,10 @@ static inline const Entry *run_entry(const ProgramRun *r, uint32_t i)
 /* The function that a resume function belongs to, else the name itself. */
 Str run_base(Str name, bool *resume);
 
+/* ---- sim_pattern.c ---- */
+/* Which values a frame reaches are one object and which are constants: equal patterns, and its record holds. */
+uint64_t pattern_of(ProgramRun *r, const Entry *e, const Ref *args, uint32_t n, Ref closure);
+
 /* ---- sim_arms.c ---- */
 void arms_collect(Entries *e, const Program *p, Arena *a);
 /* Does the dump show which arm of the branch ran, where the activation stands in original code? */

@@ -402,6 +402,7 @@ void host_become_tensor(Sim *s, Ref r)
 	*o = *sim_obj(s, t);
 	o->origin = was.origin;
 	o->root = was.root;
+	o->argument = was.argument;
 	o->escaped = was.escaped;
 	if (o->tensor && o->tensor < s->tensors.n)
 		s->tensors.v[o->tensor].self = r;
