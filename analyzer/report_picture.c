@@ -11,6 +11,7 @@ enum {
 	COLUMNS_MOST = 40,   /* lanes side by side */
 	ROWS_EACH = 24,      /* inputs, outputs and writes of a graph that no finding names */
 	ROWS_WHOLE = 120,    /* of a picture of which no graph is folded */
+	GRAPHS_WHOLE = 2000, /* of more, those without errors are a row only */
 	CHILDREN_MOST = 4096 /* steps in one frame */
 };
 
@@ -37,7 +38,7 @@ typedef struct Maker {
 	uint32_t *lane;      /* by root of a memory: lane plus 1 */
 	uint32_t *members;   /* by root of a memory: values */
 	Map processes;
-	uint32_t nprocesses;
+	uint32_t nprocesses, ngraphs;
 } Maker;
 
 static uint64_t place_key(Span s)
@@ -301,6 +302,8 @@ static void graph_rows(Maker *m, const Graph *g)
 	head.worst = (Severity)m->worst[g->id.i];
 	uint32_t owner = add_row(m, head);
 	m->p->row_of_graph[g->id.i] = owner + 1;
+	if (m->ngraphs > GRAPHS_WHOLE && head.worst < SEV_ERROR)
+		return;
 	Room in = {0}, out = {0};
 	input_rows(m, g, owner, &in);
 	more_row(m, g, owner, &in);
@@ -397,6 +400,7 @@ static void all_rows(Maker *m)
 	for (uint32_t i = 1; i < p->graphs.n; i++)
 		if (report_graph_captured(p, p->graphs.v[i]))
 			graphs[ngraphs++] = (Item){process_of(m, p->graphs.v[i]->file, p->graphs.v[i]->process), i};
+	m->ngraphs = ngraphs;
 	qsort(frames, nframes, sizeof *frames, by_process);
 	qsort(graphs, ngraphs, sizeof *graphs, by_process);
 	for (uint32_t k = 1; k <= m->nprocesses; k++) {
