@@ -267,3 +267,36 @@ bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, uint32_t
 	return true;
 }
 
+
+/* ---- hooks ---- */
+
+enum { AT_RETURN = UINT32_MAX }; /* instruction of the binding of a hook */
+
+/* hook(module, args, output), or a method of that form; nothing calls it by its name. */
+static bool is_hook(ProgramRun *r, const Entry *e)
+{
+	return !e->resume && !is_forward(r, e) && (e->takes == 3 || e->takes == 4) && !is_mentioned(r, e->name);
+}
+
+bool bind_hook(ProgramRun *r, const Activation *module, Ref output, uint32_t *out)
+{
+	uint32_t n = r->plan->entries->v.n, next = bind_next(r), last = UINT32_MAX;
+	const Ref args[] = {module->self, output};
+	uint64_t sig = signature(r, args, 2);
+	for (uint32_t k = r->bindings.n; k-- > 0;) {
+		const Binding *b = &r->bindings.v[k];
+		if (b->caller == module->entry && b->at == AT_RETURN && (last == UINT32_MAX || compiled_for(r, b->callee, sig))) {
+			last = b->callee;
+			if (compiled_for(r, last, sig))
+				break;
+		}
+	}
+	bool again = last != UINT32_MAX;
+	if (next < n && is_hook(r, run_entry(r, next)) && (!again || same_function(run_entry(r, next), run_entry(r, last))))
+		last = next;
+	if (last == UINT32_MAX || module->output) /* one hook for each call */
+		return false;
+	*out = last;
+	VEC_PUSH(r->s.a, &r->bindings, ((Binding){module->entry, AT_RETURN, last, module->self}));
+	return true;
+}

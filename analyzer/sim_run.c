@@ -243,12 +243,41 @@ static void call_frame(ProgramRun *r)
 	Activation *a = enter(r, entry, args.v, args.n, c.fn);
 	if (!a)
 		return;
+	a->guess = c.guess;
+	a->self = c.guess == GUESS_MODULE ? c.args[0] : 0;
 	set_closure(r, a, c.fn);
 	if (!c.resume)
 		guess_cells(r, a, caller);
 	bind_names(r, a, &c, &args);
 	if (!c.resume)
 		bind_defaults(r, a);
+}
+
+/* A forward hook of a module sees what its call returned. False: there is none. */
+static bool call_hook(ProgramRun *r, const Activation *module, Ref output)
+{
+	Sim *s = &r->s;
+	uint32_t entry, n = 0;
+	if (module->guess != GUESS_MODULE || !bind_hook(r, module, output, &entry))
+		return false;
+	const Entry *e = run_entry(r, entry);
+	Ref *args = NEW_N(s->a, Ref, 5), *shown = NEW_N(s->a, Ref, 2);
+	if (e->takes == 4)
+		args[n++] = r->self ? r->self : module->self;
+	args[n++] = module->self;
+	args[n++] = sim_unknown(s, run_mix(s->frame_site, 61));
+	args[n++] = output;
+	shown[0] = module->self;
+	shown[1] = output;
+	bind_enter(r, module->entry, entry, shown, 2);
+	Activation *a = enter(r, entry, args, n, 0);
+	if (!a)
+		return true;
+	a->guess = GUESS_MODULE;
+	a->self = module->self;
+	a->output = output;
+	guess_cells(r, a, module);
+	return true;
 }
 
 /* ---- undecided branches ---- */
@@ -339,6 +368,10 @@ static Outcome drive(ProgramRun *r)
 			r->stack.n--;
 			if (r->stack.n == floor)
 				return (Outcome){a->m.value, st == MS_RAISE};
+			if (st == MS_RETURN && a->output && host_is_none(s, a->m.value))
+				a->m.value = a->output;
+			if (st == MS_RETURN && call_hook(r, a, a->m.value))
+				break;
 			if (st == MS_RETURN)
 				machine_deliver(&r->stack.v[r->stack.n - 1]->m, a->m.value);
 			else
@@ -456,6 +489,8 @@ static void outermost_param(ProgramRun *r, Activation *a, uint32_t call, uint8_t
 		r->params.a = s->a;
 		if (self)
 			map_put(&r->params, name.i, v);
+		if (self && !r->self)
+			r->self = v;
 	}
 	machine_set_local(&a->m, name, v);
 }

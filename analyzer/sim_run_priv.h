@@ -9,6 +9,9 @@ typedef struct Activation {
 	Machine m;
 	uint32_t entry;
 	bool outermost;
+	uint8_t guess; /* CallGuess of the call */
+	Ref self;      /* of a module's call */
+	Ref output;    /* of a hook: what it was shown, and what stays when it returns None */
 	bool branched; /* nothing decided a branch in it */
 	struct {
 		uint32_t at, taken, nbound;
@@ -40,6 +43,7 @@ typedef struct Run {
 	VEC(Binding) bindings;
 	uint32_t activations, nbound;
 	Map params;         /* self objects by function name */
+	Ref self;           /* of the outermost frame */
 	Map mentioned;      /* names that listings use: Sym -> 1 */
 	uint32_t *parent;   /* by entry: the one that called it first, plus 1 */
 } ProgramRun;
@@ -72,6 +76,8 @@ bool arms_shown(ProgramRun *r, const Activation *a, bool *jump);
 bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, uint32_t *out);
 /* The next record that has not run yet; the number of records when there is none. */
 uint32_t bind_next(const ProgramRun *r);
+/* The record of a forward hook that runs when a module's call, guessed, has returned. */
+bool bind_hook(ProgramRun *r, const Activation *module, Ref output, uint32_t *out);
 /* Notes that a record has run, or that nothing shown runs it. */
 void bind_mark(ProgramRun *r, uint32_t entry);
 /* Notes that a call runs a record. */
