@@ -208,7 +208,7 @@ static void keep_fitting(ProgramRun *r, const SimCall *c, uint8_t *fits)
 		sized[i] = fits[i] && frame_fits(&r->s, r->plan->frames, run_entry(r, i)->modified_frame, c);
 		left += sized[i];
 	}
-	for (uint32_t i = 0; i < n && left; i++)
+	for (uint32_t i = 0; i < n && (left || c->guess); i++)
 		fits[i] = sized[i];
 }
 
@@ -244,7 +244,7 @@ bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, uint32_t
 				best = i;
 	}
 	keep_fitting(r, c, fits);
-	for (uint32_t i = 0; (c->resume || (c->guess && !c->rest && !c->map)) && i < n; i++) /* of an arm that begins next to another one */
+	for (uint32_t i = 0; c->resume && i < n; i++) /* of an arm that begins next to another one */
 		fits[i] &= run_entry(r, i)->parameters <= c->nargs;
 	if (best == UINT32_MAX && next < n && fits[next] && !(c->guess && comes_again(r, from, next)))
 		best = next;

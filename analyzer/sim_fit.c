@@ -20,8 +20,10 @@ static bool tensor_fits(const Sim *s, Ref v, TypeId id)
 {
 	const HeapObj *o = &s->heap.v[v];
 	const Type *t = type_get(s->t, id);
-	if (o->kind != HK_TENSOR || t->kind != TK_TENSOR)
+	if (t->kind != TK_TENSOR || o->kind == HK_UNKNOWN || o->kind == HK_OBJECT)
 		return true;
+	if (o->kind != HK_TENSOR)
+		return o->kind == HK_NUMBER; /* one that was taken for a tensor of no dimensions */
 	const SimTensor *x = &s->tensors.v[o->tensor];
 	if (x->dtype != DT_NONE && t->dtype != DT_NONE && x->dtype != t->dtype)
 		return false;
