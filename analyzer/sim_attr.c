@@ -39,8 +39,20 @@ static Str import_path(Sim *s, Str global)
 	return buf_str(&b);
 }
 
+/* ___module_collections_140625363315312_c1: a global that Dynamo installs under the id of what it names (2.2 to 2.15). */
+static Str installed_name(Str global)
+{
+	static const Str start = STR_INIT("___module_");
+	uint32_t c = str_rfind(global, S("_c")), id = str_rfind(str_sub(global, 0, c), S("_"));
+	bool digits = str_starts(global, start) && c < global.n && id > start.n && id + 1 < c;
+	for (uint32_t i = id + 1; digits && i < global.n; i++)
+		digits = (global.p[i] >= '0' && global.p[i] <= '9') || i == c || i == c + 1;
+	return digits ? str_sub(global, start.n, id) : global;
+}
+
 Sym host_dotted(Sim *s, Str global)
 {
+	global = installed_name(global);
 	Str path = known_module(global);
 	if (str_starts(global, S("__import_")))
 		path = import_path(s, global);

@@ -331,11 +331,27 @@ static bool is_view(Sim *s, Ref o)
 	return p->kind == HK_OBJECT && p->a && p->name.i;
 }
 
+/* Outputs of transformers models give what they hold by number, too: the k-th of what is not None. */
+static Ref output_item(Sim *s, const HeapObj *o, int64_t k)
+{
+	for (uint32_t i = 0; k >= 0 && i < o->attrs.n; i++) {
+		Ref v = o->attrs.v[i].value;
+		if (v && !host_is_none(s, v) && !k--)
+			return v;
+	}
+	return 0;
+}
+
 static Ref object_item(Sim *s, Machine *m, Ref o, Ref key)
 {
 	HeapObj p = *sim_obj(s, o);
 	int64_t k;
 	Sym name = item_name(s, key);
+	if (p.kind == HK_OBJECT && p.bare && !p.items.n && host_int(s, key, &k)) {
+		Ref v = output_item(s, &p, k);
+		if (v)
+			return v;
+	}
 	if (is_view(s, o))
 		return sym_none(name) ? host_hidden(s, S("a part of a module"), &p.a, 1) : host_get_attr(s, m, p.a, name);
 	if (p.items.n && host_int(s, key, &k)) { /* a named tuple by position */

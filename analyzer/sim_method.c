@@ -507,6 +507,9 @@ bool host_container_method(HostCall *c, Ref self, Str name, Ref *out)
 		}
 		return false;
 	case HK_OBJECT:
+		/* A dict by its class, made here: its items are its attributes. */
+		if (o.bare && !o.items.n && str_eq(name, S("clear")) && !c->n)
+			return *out = sim_none(s), true;
 		/* The dict of a module's parts. */
 		if (!o.a || !str_eq(name, S("update")) || c->n != 1 || host_kind(s, c->args[0]) != HK_DICT ||
 		    sim_obj(s, c->args[0])->opened)
