@@ -185,7 +185,7 @@ static uint32_t bind_again(ProgramRun *r, const Activation *from, const SimCall 
 	uint32_t last = UINT32_MAX;
 	for (uint32_t k = r->bindings.n; k-- > 0;) {
 		const Binding *b = &r->bindings.v[k];
-		bool same = (b->caller == from->entry && b->at == from->m.at) || (c->guess && b->self == c->args[0]);
+		bool same = (b->caller == from->entry && b->at == from->m.at) || (c->guess == GUESS_MODULE && b->self == c->args[0]);
 		if (!same || !fits[b->callee])
 			continue;
 		if (compiled_for(r, b->callee, sig))
@@ -199,16 +199,18 @@ static uint32_t bind_again(ProgramRun *r, const Activation *from, const SimCall 
 	return last;
 }
 
-/* Of several records those that were compiled for such sizes. */
+/* Of several records those that were compiled for such sizes. What takes tensors is not guessed where none are given. */
 static void keep_fitting(ProgramRun *r, const SimCall *c, uint8_t *fits)
 {
 	uint32_t n = r->plan->entries->v.n, left = 0;
 	uint8_t *sized = NEW_N(r->s.scratch, uint8_t, n + 1);
 	for (uint32_t i = 0; i < n; i++) {
-		sized[i] = fits[i] && frame_fits(&r->s, r->plan->frames, run_entry(r, i)->modified_frame, c);
+		Tri fit = fits[i] ? frame_fits(&r->s, r->plan->frames, run_entry(r, i)->modified_frame, c) : TRI_NO;
+		fits[i] &= !c->guess || fit != TRI_NO;
+		sized[i] = fits[i] && fit == TRI_MUST;
 		left += sized[i];
 	}
-	for (uint32_t i = 0; i < n && (left || c->guess); i++)
+	for (uint32_t i = 0; i < n && left; i++)
 		fits[i] = sized[i];
 }
 
@@ -229,7 +231,15 @@ static bool comes_again(ProgramRun *r, const Activation *from, uint32_t next)
 	return false;
 }
 
-bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, uint32_t *out)
+/* The next record, when nothing speaks against it. */
+static bool takes_next(ProgramRun *r, const Activation *from, const SimCall *c, uint32_t next)
+{
+	if (!c->guess)
+		return true;
+	return frame_fits(&r->s, r->plan->frames, run_entry(r, next)->modified_frame, c) == TRI_MUST && !comes_again(r, from, next);
+}
+
+static bool find_record(ProgramRun *r, const Activation *from, const SimCall *c, uint32_t *out)
 {
 	uint64_t sig = signature(r, c->args, c->nargs);
 	uint32_t n = r->plan->entries->v.n, next = bind_next(r), best = UINT32_MAX;
@@ -246,7 +256,7 @@ bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, uint32_t
 	keep_fitting(r, c, fits);
 	for (uint32_t i = 0; c->resume && i < n; i++) /* of an arm that begins next to another one */
 		fits[i] &= run_entry(r, i)->parameters <= c->nargs;
-	if (best == UINT32_MAX && next < n && fits[next] && !(c->guess && comes_again(r, from, next)))
+	if (best == UINT32_MAX && next < n && fits[next] && takes_next(r, from, c, next))
 		best = next;
 	if (best == UINT32_MAX)
 		best = bind_again(r, from, c, sig, fits);
@@ -263,10 +273,28 @@ bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, uint32_t
 	if (best == UINT32_MAX)
 		return false;
 	*out = best;
-	VEC_PUSH(r->s.a, &r->bindings, ((Binding){from->entry, from->m.at, best, c->guess ? c->args[0] : 0}));
+	VEC_PUSH(r->s.a, &r->bindings, ((Binding){from->entry, from->m.at, best, c->guess == GUESS_MODULE ? c->args[0] : 0}));
 	return true;
 }
 
+
+/* Runs that are compared run the same records for the same calls. */
+bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, uint32_t *out)
+{
+	const RunCall *planned = !r->differ && r->ncalls < r->plan->ncalls ? &r->plan->calls[r->ncalls] : NULL;
+	r->ncalls++;
+	*out = UINT32_MAX;
+	if (planned && planned->caller == from->entry && planned->at == from->m.at) {
+		*out = planned->callee;
+		if (*out != UINT32_MAX)
+			VEC_PUSH(r->s.a, &r->bindings, ((Binding){from->entry, from->m.at, *out, c->guess == GUESS_MODULE ? c->args[0] : 0}));
+	} else {
+		r->differ = true;
+		find_record(r, from, c, out);
+	}
+	VEC_PUSH(r->keep, &r->out->calls, ((RunCall){from->entry, from->m.at, *out}));
+	return *out != UINT32_MAX;
+}
 
 /* ---- hooks ---- */
 

@@ -16,33 +16,34 @@ static Ref argument(const SimCall *c, const Code *code, Sym name)
 	return c->args[code->vars[var].index];
 }
 
-static bool tensor_fits(const Sim *s, Ref v, TypeId id)
+static Tri tensor_fits(const Sim *s, Ref v, TypeId id)
 {
 	const HeapObj *o = &s->heap.v[v];
 	const Type *t = type_get(s->t, id);
 	if (t->kind != TK_TENSOR || o->kind == HK_UNKNOWN || o->kind == HK_OBJECT)
-		return true;
+		return TRI_MUST;
 	if (o->kind != HK_TENSOR)
-		return o->kind == HK_NUMBER; /* one that was taken for a tensor of no dimensions */
+		return o->kind == HK_NUMBER ? TRI_MUST : TRI_NO; /* a number may be taken for a tensor of no dimensions */
 	const SimTensor *x = &s->tensors.v[o->tensor];
 	if (x->dtype != DT_NONE && t->dtype != DT_NONE && x->dtype != t->dtype)
-		return false;
+		return TRI_MAY;
 	if (!x->sized || x->assumed || !t->has_shape)
-		return true;
+		return TRI_MUST;
 	if (x->ndim != t->ndim)
-		return false;
+		return TRI_MAY;
 	for (uint32_t d = 0; d < t->ndim; d++) {
 		int64_t size;
 		if (expr_value(s->t, t->size[d], &size) && size != x->size[d])
-			return false;
+			return TRI_MAY;
 	}
-	return true;
+	return TRI_MUST;
 }
 
-bool frame_fits(const Sim *s, const ProgramFrames *frames, FrameRef modified, const SimCall *c)
+Tri frame_fits(const Sim *s, const ProgramFrames *frames, FrameRef modified, const SimCall *c)
 {
 	const FrameLinks *l = frames && modified ? frames->links[modified - 1] : NULL;
 	uint32_t seen = 0;
+	Tri all = TRI_MUST;
 	for (uint32_t i = 0; l && i < l->events.n && seen < FIT_EVENTS_MOST; i++) {
 		const LinkEvent *e = &l->events.v[i];
 		if (e->kind != LINK_CALL || e->callee != CALLEE_GRAPH || e->starred)
@@ -55,9 +56,11 @@ bool frame_fits(const Sim *s, const ProgramFrames *frames, FrameRef modified, co
 		for (uint32_t k = 0; k < e->nargs && k < g->inputs.n; k++) {
 			const LTerm *x = lterm_get(&l->terms, e->args[k]);
 			Ref v = x->kind == LT_LOCAL ? argument(c, l->code, x->name) : 0;
-			if (v && !tensor_fits(s, v, s->types[id.i]->v[g->inputs.v[k].i]))
-				return false;
+			Tri fits = v ? tensor_fits(s, v, s->types[id.i]->v[g->inputs.v[k].i]) : TRI_MUST;
+			if (fits == TRI_NO)
+				return fits;
+			all = fits == TRI_MAY ? fits : all;
 		}
 	}
-	return true;
+	return all;
 }

@@ -8,8 +8,8 @@
 #include "sim.h"
 #include "frame_graph.h"
 
-/* `modified`: the frame of the generated code, 0 none. False only when no tensor is given, or one with other sizes, or another dtype, than the
- * graph's input that it becomes. */
-bool frame_fits(const Sim *s, const ProgramFrames *frames, FrameRef modified, const SimCall *c);
+/* `modified`: the frame of the generated code, 0 none. May: a tensor has other sizes, or another dtype, than the graph's
+ * input that it becomes. No: such an argument is no tensor at all. */
+Tri frame_fits(const Sim *s, const ProgramFrames *frames, FrameRef modified, const SimCall *c);
 
 #endif

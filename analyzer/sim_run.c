@@ -579,10 +579,12 @@ static void run_all(ProgramRun *r)
 			if (!r->plan->noriginal) /* original code runs to its end without them */
 				sim_unsure(s, S("a resume function that nothing in the dump calls"));
 			bind_mark(r, i);
+			r->out->unexplained++;
 			continue;
 		}
 		/* Entries stand in the order in which they first ran: one that no call led to, before one that ran within a call
 		 * that came earlier, was called by something that is not shown (a hook). */
+		r->out->unexplained++;
 		if (i < r->last_bound) {
 			sim_unsure(s, S("a function of the program that code which is not shown calls"));
 			continue;
@@ -614,6 +616,8 @@ RunResult *sim_run(const Sim *base, const RunPlan *plan, Arena *keep)
 	r->first = NEW_N(s->a, FirstCall, plan->entries->v.n + 1);
 	r->parent = NEW_N(s->a, uint32_t, plan->entries->v.n + 1);
 	run_all(r);
+	for (uint32_t i = 0; s->stopped && i < plan->entries->v.n; i++)
+		out->unexplained += !r->bound[i];
 	out->stopped = s->stopped && !out->dead;
 	out->unsure = s->unsure || terms_limit_hit(s->terms);
 	out->hidden = s->hidden_seen;

@@ -32,6 +32,11 @@ Entries entries_of(const Program *p, FileId unit, Sym process, Arena *a);
 
 enum { RUN_ORIGINALS = 6 };
 
+/* A call, and the record that it ran. */
+typedef struct RunCall {
+	uint32_t caller, at, callee; /* entries; UINT32_MAX: code that is not shown */
+} RunCall;
+
 /* What one run is told to do. */
 typedef struct RunPlan {
 	const Entries *entries;
@@ -43,6 +48,8 @@ typedef struct RunPlan {
 	uint32_t original[RUN_ORIGINALS]; /* activations (0-based) that run their ORIGINAL code, ascending */
 	uint32_t noriginal;
 	struct AotLog *aot; /* gets what calls of graphs look like to AOTAutograd; NULL: not asked */
+	const RunCall *calls; /* of the run that this one is compared with: as long as calls are the same they run the same */
+	uint32_t ncalls;
 } RunPlan;
 
 /* One observed thing. Values compare by term; objects by the number of their first appearance. */
@@ -60,6 +67,7 @@ typedef struct RunResult {
 	uint8_t choices[RUN_MAX_CHOICES]; /* does it jump? */
 	uint8_t other[RUN_MAX_CHOICES];   /* it is not the arm that is taken first */
 	uint32_t nchoices;
+	uint32_t unexplained; /* frames that ran, but that no call on this path leads to */
 	bool dead;        /* the path enters an arm that never ran */
 	bool stopped;     /* nothing can be concluded */
 	bool unsure, hidden, cut_made;
@@ -68,6 +76,7 @@ typedef struct RunResult {
 	VEC(SimTouch) touches;
 	VEC(TermId) branch_terms;
 	VEC(SimFlow) flows, plain_flows;
+	VEC(RunCall) calls;      /* in order */
 	VEC(uint32_t) entered;   /* entries, in order of their activations */
 	const Code *at_code;     /* stopped: where; NULL not within a frame */
 	uint32_t at;             /* its instruction */

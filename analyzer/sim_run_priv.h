@@ -42,6 +42,8 @@ typedef struct Run {
 	VEC(Activation *) stack;
 	VEC(Binding) bindings;
 	uint32_t activations, nbound;
+	uint32_t ncalls;    /* so far; those of the plan are followed up to `differ` */
+	bool differ;
 	Map params;         /* self objects by function name */
 	Ref self;           /* of the outermost frame */
 	Map mentioned;      /* names that listings use: Sym -> 1 */

@@ -53,10 +53,35 @@ static RunResult *run(Judge *j, const Path *p, SimCut cut, Assume assume, const 
 	RunPlan plan = {.entries = &j->entries, .frames = j->c->frames, .cut = cut, .assume = assume, .choices = p->choices, .nchoices = p->n,
 	                .noriginal = from->n};
 	memcpy(plan.original, from->at, sizeof plan.original);
+	const RunResult *first = p->ref[ASSUME_NOTHING];
+	if (first && !first->stopped) {
+		plan.calls = first->calls.v;
+		plan.ncalls = first->calls.n;
+	}
 	j->base.max_steps = j->steps_left < STEPS_OF_RUN ? j->steps_left : STEPS_OF_RUN;
 	RunResult *r = sim_run(&j->base, &plan, j->c->runs);
 	j->steps_left -= r->steps < j->steps_left ? r->steps : j->steps_left;
 	return r;
+}
+
+/* Another path to follow. One that calls fewer of the frames of which there are records than another one did not run. */
+static bool add_path(Judge *j, const Path *p)
+{
+	uint32_t unexplained = p->ref[ASSUME_NOTHING]->unexplained;
+	uint32_t least = j->npaths ? j->paths[0].ref[ASSUME_NOTHING]->unexplained : UINT32_MAX;
+	if (unexplained > least)
+		return true;
+	if (unexplained < least) {
+		j->npaths = 0;
+		j->bounded = j->hidden = false;
+	}
+	if (j->npaths == MAX_PATHS) {
+		j->bounded = true;
+		return unexplained > 1 && j->steps_left > STEPS / 2; /* a better one is looked for */
+	}
+	j->hidden |= p->ref[ASSUME_NOTHING]->hidden;
+	j->paths[j->npaths++] = *p;
+	return true;
 }
 
 /* Runs that differ in the arm taken at the last undecided branch, then at the one before it ... */
@@ -71,14 +96,8 @@ static void find_paths(Judge *j)
 		p.ref[ASSUME_NOTHING] = r;
 		if (r->stopped)
 			j->why = r->why;
-		if (!r->dead) {
-			if (j->npaths == MAX_PATHS) {
-				j->bounded = true;
-				return;
-			}
-			j->hidden |= r->hidden;
-			j->paths[j->npaths++] = p;
-		}
+		if (!r->dead && !add_path(j, &p))
+			return;
 		uint32_t k = r->nchoices;
 		while (k && r->other[k - 1])
 			k--;
