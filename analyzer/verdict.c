@@ -77,7 +77,7 @@ static bool add_path(Judge *j, const Path *p)
 	}
 	if (j->npaths == MAX_PATHS) {
 		j->bounded = true;
-		return unexplained > 1 && j->steps_left > STEPS / 2; /* a better one is looked for */
+		return unexplained > 1; /* a better one is looked for */
 	}
 	j->hidden |= p->ref[ASSUME_NOTHING]->hidden;
 	j->paths[j->npaths++] = *p;
@@ -87,9 +87,10 @@ static bool add_path(Judge *j, const Path *p)
 /* Runs that differ in the arm taken at the last undecided branch, then at the one before it ... */
 static void find_paths(Judge *j)
 {
+	uint64_t reserve = j->steps_left / 4 * 3;
 	SimCut none = {.output = -1, .input = -1};
 	Path next = {0};
-	for (uint32_t tries = 0; tries < MAX_TRIES; tries++) {
+	for (uint32_t tries = 0; tries < MAX_TRIES && (!tries || j->steps_left > reserve); tries++) {
 		RunResult *r = run(j, &next, none, ASSUME_NOTHING, &(Originals){0});
 		Path p = {.n = r->nchoices};
 		memcpy(p.choices, r->choices, sizeof p.choices);
