@@ -239,6 +239,13 @@ static bool takes_next(ProgramRun *r, const Activation *from, const SimCall *c, 
 	return frame_fits(&r->s, r->plan->frames, run_entry(r, next)->modified_frame, c) == TRI_MUST && !comes_again(r, from, next);
 }
 
+/* A function that is called by its name may be what a decorator made of it, and that is due. */
+static bool is_decorated(ProgramRun *r, const SimCall *c, uint32_t next)
+{
+	const Entry *e = next < r->plan->entries->v.n ? run_entry(r, next) : NULL;
+	return e && !c->resume && !c->guess && !c->fn && !e->resume && is_closure(e) && !is_mentioned(r, e->name);
+}
+
 static bool find_record(ProgramRun *r, const Activation *from, const SimCall *c, uint32_t *out)
 {
 	uint64_t sig = signature(r, c->args, c->nargs);
@@ -248,6 +255,11 @@ static bool find_record(ProgramRun *r, const Activation *from, const SimCall *c,
 	if (!c->resume || !resume_fits(r, from, fits))
 		for (uint32_t i = 0; i < n; i++)
 			fits[i] = is_candidate(r, caller, run_entry(r, i), c) && (c->resume || !is_running(r, i));
+	for (uint32_t k = r->bindings.n; k-- > 0 && !c->resume && !c->guess;) { /* decorated, the time before */
+		const Binding *b = &r->bindings.v[k];
+		if (b->caller == from->entry && b->at == from->m.at)
+			fits[b->callee] |= !is_running(r, b->callee);
+	}
 	if (c->frame) { /* the link pass knows which */
 		for (uint32_t i = 0; i < n; i++)
 			if (run_entry(r, i)->original_frame == c->frame || run_entry(r, i)->modified_frame == c->frame)
@@ -260,6 +272,8 @@ static bool find_record(ProgramRun *r, const Activation *from, const SimCall *c,
 		best = next;
 	if (best == UINT32_MAX)
 		best = bind_again(r, from, c, sig, fits);
+	if (best == UINT32_MAX && is_decorated(r, c, next))
+		best = next;
 	for (uint32_t i = 0; i < n && best == UINT32_MAX && c->guess < GUESS_CLOSURE; i++)
 		if (r->bound[i] && fits[i] && compiled_for(r, i, sig))
 			best = i;
@@ -276,7 +290,6 @@ static bool find_record(ProgramRun *r, const Activation *from, const SimCall *c,
 	VEC_PUSH(r->s.a, &r->bindings, ((Binding){from->entry, from->m.at, best, c->guess == GUESS_MODULE ? c->args[0] : 0}));
 	return true;
 }
-
 
 /* Runs that are compared run the same records for the same calls. */
 bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, uint32_t *out)
