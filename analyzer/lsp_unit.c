@@ -3,6 +3,7 @@
 #include "lsp_priv.h"
 
 #include "options.h"
+#include "prepare.h"
 #include "walk.h"
 
 /* ---- URIs: RFC 3986, file scheme RFC 8089 ---- */
@@ -87,6 +88,7 @@ static Unit *unit_add(LspServer *l, uint32_t *ref)
 	if (*ref > l->units.n)
 		VEC_PUSH(&l->a, &l->units, NEW(&l->a, Unit));
 	Unit *u = l->units.v[*ref - 1];
+	arena_free(&u->a);
 	*u = (Unit){.used = true, .now = -1, .dirty = true, .a = arena_new(NULL)};
 	return u;
 }
@@ -218,24 +220,22 @@ bool lsp_doc_settled(LspServer *l, const LspDoc *d)
 
 /* ---- settings ---- */
 
-static void group_update(LspServer *l)
-{
-	uint32_t ref;
-	for (uint32_t i = 0; i < l->units.n; i++)
-		if (l->units.v[i]->used && l->units.v[i]->group)
-			return;
-	if (l->settings.paths.n)
-		unit_add(l, &ref)->group = true;
-}
-
+/* Which documents belong together may be another matter now. */
 void lsp_units_reset(LspServer *l)
 {
+	uint32_t ref;
 	stop_running(l, NULL);
-	group_update(l);
 	for (uint32_t i = 0; i < l->units.n; i++) {
-		Unit *u = l->units.v[i];
-		u->dirty = true;
-		u->types = NULL; /* made anew, with the tables, when it is analysed */
+		l->units.v[i]->used = false;
+		if (i + 1 != l->running)
+			unit_empty(l->units.v[i]);
+	}
+	if (l->settings.paths.n)
+		unit_add(l, &ref)->group = true;
+	for (uint32_t i = 0; i < l->docs.n; i++) {
+		l->docs.v[i].unit = 0;
+		if (l->docs.v[i].open)
+			join_unit(l, &l->docs.v[i]);
 	}
 }
 
@@ -251,37 +251,63 @@ void lsp_units_free(LspServer *l)
 	}
 }
 
+static void tell(LspServer *l, Str lines)
+{
+	Str line;
+	while (str_cut(&lines, '\n', &line))
+		if (line.n)
+			lsp_show(l, 2, str_printf(&l->scratch, "graphlint: " STR_FMT, STR_ARG(line)));
+}
+
+/* The file that the configuration is looked for from: a document that has no file is in the workspace folder. */
+static Str unit_path(const LspServer *l, const Unit *u)
+{
+	if (u->group)
+		return l->settings.paths.v[0];
+	Str path = l->docs.v[u->doc - 1].path;
+	return path.n && path.p[0] == '/' ? path : l->root.n ? l->root : S(".");
+}
+
 /* The words of the settings are those of the command line, so that both know the same. */
 static bool unit_options(LspServer *l, Unit *u, Options *o)
 {
-	Buf why = {.a = &l->scratch};
+	Buf why = {.a = &l->scratch}, notes = {.a = &l->scratch};
 	uint32_t n = l->settings.args.n;
 	char **argv = NEW_N(&u->a, char *, n + 4);
 	argv[0] = str_to_c(&u->a, S("graphlint"));
 	argv[1] = str_to_c(&u->a, S("check"));
 	for (uint32_t i = 0; i < n; i++)
 		argv[i + 2] = str_to_c(&u->a, l->settings.args.v[i]);
-	argv[n + 2] = str_to_c(&u->a, S("."));
-	if (options_parse(o, &u->a, (int)n + 3, argv, &why))
-		return true;
-	lsp_show(l, 2, str_printf(&l->scratch, "graphlint: in the settings: " STR_FMT, STR_ARG(buf_str(&why))));
-	argv[2] = argv[n + 2];
-	return options_parse(o, &u->a, 3, argv, &why);
+	argv[n + 2] = str_to_c(&u->a, unit_path(l, u));
+	bool ok = options_parse(o, &u->a, (int)n + 3, argv, &why) && prepare_tables(o, &u->tables, &u->a, &why, &notes) &&
+	          prepare_baseline(o, &u->a, &why);
+	tell(l, buf_str(&why));
+	tell(l, buf_str(&notes));
+	return ok;
 }
 
+static void unit_tables(Unit *u)
+{
+	if (u->tables_ready)
+		tables_free(&u->tables);
+	tables_init(&u->tables);
+	u->tables_ready = true;
+}
+
+/* With settings or a configuration that have faults, which the user is told of, the analysis goes on without them. */
 static void unit_prepare(LspServer *l, Unit *u)
 {
 	Options o;
 	if (u->types)
 		return;
 	unit_empty(u);
-	tables_init(&u->tables);
-	u->tables_ready = true;
+	unit_tables(u);
+	bool ok = unit_options(l, u, &o);
+	u->cfg = ok ? o.cfg : config_default();
+	if (!ok)
+		unit_tables(u);
 	u->types = types_new(&u->a, &u->tables.names);
 	u->cache = read_cache_new(&u->a, NULL);
-	u->cfg = config_default();
-	if (unit_options(l, u, &o))
-		u->cfg = o.cfg;
 }
 
 /* ---- analysis ---- */

@@ -18,9 +18,9 @@
 #include "lsp.h"
 #include "options.h"
 #include "output.h"
+#include "prepare.h"
 #include "report.h"
 #include "report_common.h"
-#include "rule_files.h"
 #include "run.h"
 #include "settings.h"
 #include "version.h"
@@ -28,8 +28,6 @@
 
 /* The others, 1 and 3, come from run_status. */
 enum { STATUS_CLEAN = 0, STATUS_USAGE = 2, STATUS_FAILURE = 4 };
-
-static const uint64_t FACTS_FILE_MOST = (uint64_t)64 << 20, BASELINE_FILE_MOST = (uint64_t)256 << 20;
 
 /* ---- printing ---- */
 
@@ -75,63 +73,6 @@ static int put(Str s, int status)
 }
 
 /* ---- input ---- */
-
-/* Every file of --facts is checked, so that all faults are seen at once. */
-static bool load_facts(const Options *o, Tables *t, Arena *a)
-{
-	Sources files;
-	Buf faults = {.a = a};
-	bool ok = true;
-	sources_init(&files, a);
-	for (uint32_t i = 0; i < o->facts.n; i++) {
-		Str path = o->facts.v[i], why;
-		FileId f = sources_add_file(&files, path, path, FACTS_FILE_MOST, &why);
-		if (!f.i)
-			buf_printf(&faults, STR_FMT ": " STR_FMT "\n", STR_ARG(path), STR_ARG(why));
-		ok &= f.i && facts_load(t->facts, path, source_get(&files, f)->text, &faults);
-	}
-	if (o->file.operators.n)
-		ok &= facts_load(t->facts, o->file.path, settings_operators(o, a), &faults);
-	say_lines(buf_str(&faults));
-	return ok;
-}
-
-static bool load_rules(const Options *o, Tables *t, Arena *a)
-{
-	Buf faults = {.a = a};
-	bool ok = true;
-	for (uint32_t i = 0; i < o->rule_files.n; i++)
-		ok &= rule_files_load(t->rules, a, o->rule_files.v[i], &faults);
-	say_lines(buf_str(&faults));
-	return ok;
-}
-
-/* A file of the user's own, whole; false and a line on standard error when it cannot be read. */
-static bool load_text(Arena *a, Str path, uint64_t most, Str *text)
-{
-	Sources files;
-	Str why;
-	sources_init(&files, a);
-	FileId f = sources_add_file(&files, path, path, most, &why);
-	if (f.i)
-		*text = source_get(&files, f)->text;
-	else
-		say(STR_FMT ": " STR_FMT, STR_ARG(path), STR_ARG(why));
-	return f.i != 0;
-}
-
-static bool load_baseline(Options *o, Arena *a)
-{
-	Str text;
-	Buf faults = {.a = a};
-	if (!o->baseline.n)
-		return true;
-	if (!load_text(a, o->baseline, BASELINE_FILE_MOST, &text))
-		return false;
-	o->cfg.baseline = baseline_load(a, o->baseline, text, &faults);
-	say_lines(buf_str(&faults));
-	return o->cfg.baseline != NULL;
-}
 
 static bool write_baseline(Run *r, const Options *o, Arena *a)
 {
@@ -294,22 +235,6 @@ static int finish(const Run *r, const Options *o, Arena *a)
 	return status;
 }
 
-/* Words about rules, once all rules are known. */
-static bool check_asks(const Options *o, const Tables *t, Arena *a)
-{
-	Buf why = {.a = a};
-	bool ok = rules_check_asks(t->rules, o->cfg.asks.v, o->cfg.asks.n, &why);
-	for (uint32_t i = 0; i < o->cfg.paths.n; i++)
-		ok &= rules_check_asks(t->rules, o->cfg.paths.v[i].asks.v, o->cfg.paths.v[i].asks.n, &why);
-	if (o->command == CMD_EXPLAIN && !rules_find(t->rules, o->target)) {
-		buf_add(&why, S("explain: "));
-		rules_say_unknown(t->rules, o->target, &why);
-		ok = false;
-	}
-	say_lines(buf_str(&why));
-	return ok;
-}
-
 static int show_rules(const Run *r, const Options *o, Arena *a)
 {
 	ReportOptions ro = {.unicode = terminal_unicode(), .width = terminal_width(), .rule = o->target};
@@ -343,16 +268,6 @@ static int run(const Options *o, Tables *t, Arena *a)
 	}
 	run_free(r);
 	return status;
-}
-
-static bool load_settings(Options *o, Arena *a)
-{
-	Buf errors = {.a = a}, notes = {.a = a};
-	bool ok = settings_load(o, a, &errors, &notes);
-	say_lines(buf_str(&errors));
-	say_lines(buf_str(&notes));
-	options_settle(o);
-	return ok;
 }
 
 static int show_settings(const Options *o, Arena *a)
@@ -397,14 +312,14 @@ static int init(Arena *a)
 static int with_tables(Options *o, Arena *a)
 {
 	Tables *t = NEW(a, Tables);
+	Buf faults = {.a = a}, notes = {.a = a};
 	int status = STATUS_USAGE;
 	tables_init(t);
-	if (!load_settings(o, a) || !load_facts(o, t, a) || !load_rules(o, t, a) || !check_asks(o, t, a))
-		status = STATUS_USAGE;
-	else if (o->command == CMD_CONFIG)
-		status = show_settings(o, a);
-	else if (load_baseline(o, a))
-		status = run(o, t, a);
+	bool ok = prepare_tables(o, t, a, &faults, &notes) && (o->command == CMD_CONFIG || prepare_baseline(o, a, &faults));
+	say_lines(buf_str(&faults));
+	say_lines(buf_str(&notes));
+	if (ok)
+		status = o->command == CMD_CONFIG ? show_settings(o, a) : run(o, t, a);
 	tables_free(t);
 	return status;
 }
