@@ -77,18 +77,8 @@ static int severity_number(Severity s)
 
 static void put_doc_range(Out *o, Span at)
 {
-	static const Str keys[] = {STR_INIT("start"), STR_INIT("end")};
-	const uint32_t offsets[] = {at.at, at.end};
-	json_object(o->j);
-	for (int i = 0; i < 2; i++) {
-		LspPos p = pos_of(&o->map, offsets[i]);
-		json_key(o->j, keys[i]);
-		json_object(o->j);
-		put_int(o->j, S("line"), p.line);
-		put_int(o->j, S("character"), p.character);
-		json_end(o->j);
-	}
-	json_end(o->j);
+	LspPos from = pos_of(&o->map, at.at);
+	put_positions(o->j, from, pos_of(&o->map, at.end));
 }
 
 static void put_related(Out *o, Snapshot *s, const Finding *f, bool source)
@@ -217,7 +207,7 @@ static void refresh(LspServer *l, Str method)
 void lsp_publish(LspServer *l)
 {
 	for (uint32_t i = 0; i < l->docs.n && !l->client.pull; i++)
-		if (l->docs.v[i].open)
+		if (l->docs.v[i].open && lsp_doc_settled(l, &l->docs.v[i]))
 			publish_doc(l, &l->docs.v[i]);
 	lsp_answer_waiting(l);
 	if (l->client.pull && l->client.refresh)

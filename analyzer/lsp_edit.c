@@ -3,6 +3,8 @@
 #include "lsp_priv.h"
 
 #include "alias.h"
+#include "baseline.h"
+#include "output.h"
 #include "rules.h"
 
 enum { HINTS_MOST = 5000, ACTIONS_MOST = 20 };
@@ -63,11 +65,7 @@ static void put_hint(Hints *h, uint32_t at, Str label)
 	LspPos pos = pos_of(&m, now);
 	h->n++;
 	json_object(j);
-	json_key(j, S("position"));
-	json_object(j);
-	put_int(j, S("line"), pos.line);
-	put_int(j, S("character"), pos.character);
-	json_end(j);
+	put_position(j, S("position"), pos);
 	put_str(j, S("label"), label);
 	put_bool(j, S("paddingLeft"), true);
 	json_end(j);
@@ -165,20 +163,20 @@ typedef struct Actions {
 	uint32_t n;
 } Actions;
 
-static void put_position(Json *j, Str key, LspPos p)
-{
-	json_key(j, key);
-	json_object(j);
-	put_int(j, S("line"), p.line);
-	put_int(j, S("character"), p.character);
-	json_end(j);
-}
-
 static void begin_action(Actions *x, Str title)
 {
 	json_object(x->c->j);
 	put_str(x->c->j, S("title"), title);
 	put_str(x->c->j, S("kind"), S("quickfix"));
+}
+
+static void put_text_edit(Json *j, LspPos at, Str text)
+{
+	json_object(j);
+	json_key(j, S("range"));
+	put_positions(j, at, at);
+	put_str(j, S("newText"), text);
+	json_end(j);
 }
 
 /* A comment at the end of the line that the finding is about. */
@@ -196,13 +194,63 @@ static void put_suppress(Actions *x, const Finding *f, uint32_t line)
 	json_object(j);
 	json_key(j, x->d->uri);
 	json_array(j);
-	json_object(j);
-	json_key(j, S("range"));
-	json_object(j);
-	put_position(j, S("start"), end);
-	put_position(j, S("end"), end);
+	put_text_edit(j, end, str_printf(a, "  # graphlint: ignore[" STR_FMT "]", STR_ARG(f->rule)));
 	json_end(j);
-	put_str(j, S("newText"), str_printf(a, "  # graphlint: ignore[" STR_FMT "]", STR_ARG(f->rule)));
+	json_end(j);
+	json_end(j);
+	json_end(j);
+}
+
+/* Where the configuration of the workspace says what becomes of rules: behind its line `rules:`. False: there is none. */
+static bool rules_line(LspServer *l, Str path, LspPos *at, Str *text)
+{
+	Sources files;
+	Str why, line, rest;
+	sources_init(&files, &l->scratch);
+	FileId f = sources_add_file(&files, path, path, 1 << 20, &why);
+	rest = f.i ? source_get(&files, f)->text : (Str){0};
+	*at = (LspPos){0};
+	for (uint32_t n = 1; str_cut(&rest, '\n', &line); n++)
+		if (str_eq(str_rtrim(line), S("rules:")))
+			*at = (LspPos){n, 0};
+	*text = at->line ? S("  ") : S("rules:\n  ");
+	return f.i != 0;
+}
+
+/* The level of the rule in .graphlint.yaml of the workspace, which is made where there is none. */
+static void put_configure(Actions *x, const Finding *f)
+{
+	LspServer *l = x->c->l;
+	Json *j = x->c->j;
+	LspPos at;
+	Str start, path = str_printf(&l->scratch, STR_FMT "/.graphlint.yaml", STR_ARG(l->root));
+	Str uri = lsp_uri_of(path, &l->scratch);
+	if (!l->root.n)
+		return;
+	bool there = rules_line(l, path, &at, &start);
+	if (!there && !l->client.creates)
+		return;
+	begin_action(x, str_printf(&l->scratch, "Turn " STR_FMT " off in .graphlint.yaml", STR_ARG(f->rule)));
+	json_key(j, S("edit"));
+	json_object(j);
+	json_key(j, S("documentChanges"));
+	json_array(j);
+	if (!there) {
+		json_object(j);
+		put_str(j, S("kind"), S("create"));
+		put_str(j, S("uri"), uri);
+		json_end(j);
+	}
+	json_object(j);
+	json_key(j, S("textDocument"));
+	json_object(j);
+	put_str(j, S("uri"), uri);
+	json_key(j, S("version"));
+	json_null(j);
+	json_end(j);
+	json_key(j, S("edits"));
+	json_array(j);
+	put_text_edit(j, at, str_printf(&l->scratch, STR_FMT STR_FMT ": off\n", STR_ARG(start), STR_ARG(f->rule)));
 	json_end(j);
 	json_end(j);
 	json_end(j);
@@ -210,7 +258,8 @@ static void put_suppress(Actions *x, const Finding *f, uint32_t line)
 	json_end(j);
 }
 
-static void put_command(Actions *x, Str title, Str command, Str argument)
+/* `more` may be empty. */
+static void put_command(Actions *x, Str title, Str command, Str argument, Str more)
 {
 	Json *j = x->c->j;
 	begin_action(x, title);
@@ -221,9 +270,19 @@ static void put_command(Actions *x, Str title, Str command, Str argument)
 	json_key(j, S("arguments"));
 	json_array(j);
 	json_str(j, argument);
+	if (more.n)
+		json_str(j, more);
 	json_end(j);
 	json_end(j);
 	json_end(j);
+}
+
+static Unit *unit_of(LspServer *l, const Snapshot *s)
+{
+	uint32_t i = 0;
+	while (unit_snapshot(l->units.v[i]) != s)
+		i++;
+	return l->units.v[i];
 }
 
 static void action(void *ctx, Snapshot *s, const Finding *f, Span at, bool source)
@@ -242,11 +301,15 @@ static void action(void *ctx, Snapshot *s, const Finding *f, Span at, bool sourc
 		return;
 	x->n++;
 	put_suppress(x, f, line);
+	put_configure(x, f);
+	if (f->fingerprint.n && unit_of(l, s)->baseline.n)
+		put_command(x, str_printf(&l->scratch, "Add this " STR_FMT " to the baseline", STR_ARG(f->rule)), S("graphlint.baseline"),
+		            f->fingerprint, x->d->uri);
 	put_command(x, str_printf(&l->scratch, "Explain " STR_FMT " (" STR_FMT ")", STR_ARG(f->rule), STR_ARG(f->name)),
-	            S("graphlint.explain"), f->rule);
+	            S("graphlint.explain"), f->rule, (Str){0});
 	if (f->suggestion.n)
 		put_command(x, str_printf(&l->scratch, "Copy what helps against " STR_FMT, STR_ARG(f->rule)),
-		            S("graphlint.suggestion"), f->suggestion);
+		            S("graphlint.suggestion"), f->suggestion, (Str){0});
 }
 
 void lsp_code_actions(Call *c)
@@ -276,25 +339,59 @@ static const Rules *any_rules(LspServer *l)
 	return NULL;
 }
 
-/* Both hand the text back as the result, for clients that do more with it than show a message. */
+/* What the baseline holds already, and the findings of one fingerprint. */
+static bool baseline_add(LspServer *l, Unit *u, Str fingerprint, Str *why)
+{
+	const Run *r = &unit_snapshot(u)->run;
+	Buf text = {.a = &l->scratch};
+	Diags some = {.a = &l->scratch};
+	bool found = false;
+	for (uint32_t i = 0; i < r->diags.v.n; i++) {
+		const Finding *f = &r->diags.v.v[i];
+		bool this = str_eq(f->fingerprint, fingerprint);
+		if (this || str_eq(f->suppressed, S("baseline")))
+			VEC_PUSH(&l->scratch, &some.v, *f);
+		found |= this;
+	}
+	*why = S("the finding is not there any more");
+	if (!found)
+		return false;
+	baseline_write(&some, contract_text(&u->cfg.contract, &l->scratch), &l->scratch, &text);
+	return output_write(u->baseline, buf_str(&text), &l->scratch, why);
+}
+
+static void execute_baseline(Call *c)
+{
+	const JsonIn *args = json_in_get(c->params, "arguments");
+	LspDoc *d = lsp_doc(c->l, json_in_str(json_in_at(args, 1)));
+	Unit *u = d && d->unit ? c->l->units.v[d->unit - 1] : NULL;
+	c->why = S("there is no baseline for this document");
+	if (!u || !unit_snapshot(u) || !u->baseline.n || !baseline_add(c->l, u, json_in_str(json_in_at(args, 0)), &c->why)) {
+		c->error = LSP_REQUEST_FAILED;
+		return;
+	}
+	json_null(c->j);
+	lsp_units_reset(c->l);
+}
+
+/* Explanations and suggestions are also the result, for clients that do more with them than show a message. */
 void lsp_execute(Call *c)
 {
 	Str command = json_in_str(json_in_get(c->params, "command"));
 	Str argument = json_in_str(json_in_at(json_in_get(c->params, "arguments"), 0));
 	const Rules *rules = any_rules(c->l);
-	if (str_eq(command, S("graphlint.suggestion"))) {
-		lsp_show(c->l, 3, argument);
-		json_str(c->j, argument);
-		return;
-	}
 	const Rule *r = str_eq(command, S("graphlint.explain")) && rules ? rules_find(rules, argument) : NULL;
-	if (!r) {
-		c->error = LSP_INVALID_PARAMS;
-		c->why = S("the commands are graphlint.explain RULE and graphlint.suggestion TEXT");
+	if (str_eq(command, S("graphlint.baseline"))) {
+		execute_baseline(c);
 		return;
 	}
-	Str text = str_printf(&c->l->scratch, STR_FMT " " STR_FMT ": " STR_FMT "\n\n" STR_FMT, STR_ARG(r->id), STR_ARG(r->name),
-	                      STR_ARG(r->summary), STR_ARG(r->help));
+	if (!r && !str_eq(command, S("graphlint.suggestion"))) {
+		c->error = LSP_INVALID_PARAMS;
+		c->why = S("the commands are graphlint.explain RULE, graphlint.suggestion TEXT, graphlint.baseline FINGERPRINT URI");
+		return;
+	}
+	Str text = !r ? argument : str_printf(&c->l->scratch, STR_FMT " " STR_FMT ": " STR_FMT "\n\n" STR_FMT, STR_ARG(r->id),
+	                                      STR_ARG(r->name), STR_ARG(r->summary), STR_ARG(r->help));
 	lsp_show(c->l, 3, text);
 	json_str(c->j, text);
 }

@@ -73,7 +73,7 @@ bool place_file(LspServer *l, const JsonIn *params, Place *out)
 	return true;
 }
 
-static bool position_of(const JsonIn *v, LspPos *out)
+bool lsp_position(const JsonIn *v, LspPos *out)
 {
 	int64_t line, character;
 	if (!json_in_int(json_in_get(v, "line"), &line) || !json_in_int(json_in_get(v, "character"), &character) || line < 0 ||
@@ -120,7 +120,7 @@ static void find_region(Place *p)
 bool place_find(LspServer *l, const JsonIn *params, Place *out)
 {
 	LspPos at;
-	if (!place_file(l, params, out) || !position_of(json_in_get(params, "position"), &at))
+	if (!place_file(l, params, out) || !lsp_position(json_in_get(params, "position"), &at))
 		return false;
 	LspDoc *d = lsp_doc(l, out->file->uri);
 	PosMap m = posmap(doc_str(&d->text), &d->text.lines, l->client.encoding);
@@ -141,7 +141,7 @@ static UnitFile *file_by_id(Snapshot *s, FileId id)
 	return NULL;
 }
 
-static void put_pos(Json *j, Str key, LspPos p)
+void put_position(Json *j, Str key, LspPos p)
 {
 	json_key(j, key);
 	json_object(j);
@@ -150,11 +150,11 @@ static void put_pos(Json *j, Str key, LspPos p)
 	json_end(j);
 }
 
-static void put_positions(Json *j, LspPos from, LspPos to)
+void put_positions(Json *j, LspPos from, LspPos to)
 {
 	json_object(j);
-	put_pos(j, S("start"), from);
-	put_pos(j, S("end"), to);
+	put_position(j, S("start"), from);
+	put_position(j, S("end"), to);
 	json_end(j);
 }
 

@@ -53,6 +53,12 @@ static inline void put_bool(Json *j, Str key, bool v)
 	json_bool(j, v);
 }
 
+/* {"line": .., "character": ..} below a key, and {"start": .., "end": ..}. */
+void put_position(Json *j, Str key, LspPos p);
+void put_positions(Json *j, LspPos from, LspPos to);
+/* Reads a position; false when it is none. */
+bool lsp_position(const JsonIn *v, LspPos *out);
+
 /* ---- documents and units (lsp_unit.c) ---- */
 
 LspDoc *lsp_doc(LspServer *l, Str uri); /* an open one; NULL */

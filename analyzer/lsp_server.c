@@ -182,6 +182,9 @@ static void read_client(LspClient *c, const JsonIn *caps)
 	c->refresh = json_in_bool(json_in_path(work, "diagnostics", "refreshSupport", NULL), false);
 	c->inlay_refresh = json_in_bool(json_in_path(work, "inlayHint", "refreshSupport", NULL), false);
 	c->configuration = json_in_bool(json_in_get(work, "configuration"), false);
+	const JsonIn *kinds = json_in_path(work, "workspaceEdit", "resourceOperations", NULL);
+	for (uint32_t i = 0; i < json_in_count(kinds); i++)
+		c->creates |= str_eq(json_in_str(json_in_at(kinds, i)), S("create"));
 	c->watch = json_in_bool(json_in_path(work, "didChangeWatchedFiles", "dynamicRegistration", NULL), false);
 	c->progress = json_in_bool(json_in_get(window, "workDoneProgress"), false);
 	c->show_document = json_in_bool(json_in_path(window, "showDocument", "support", NULL), false);
@@ -213,6 +216,7 @@ static void put_capabilities(LspServer *l, Json *j)
 	json_array(j);
 	json_str(j, S("graphlint.explain"));
 	json_str(j, S("graphlint.suggestion"));
+	json_str(j, S("graphlint.baseline"));
 	json_end(j);
 	json_end(j);
 	if (l->client.pull) {
@@ -318,16 +322,6 @@ static void did_open(LspServer *l, const JsonIn *params)
 		lsp_doc_open(l, uri, json_in_str(json_in_get(d, "languageId")), version, json_in_str(json_in_get(d, "text")));
 }
 
-static bool position(const JsonIn *v, LspPos *out)
-{
-	int64_t line, character;
-	if (!json_in_int(json_in_get(v, "line"), &line) || !json_in_int(json_in_get(v, "character"), &character) || line < 0 ||
-	    character < 0)
-		return false;
-	*out = (LspPos){line < UINT32_MAX ? (uint32_t)line : UINT32_MAX, character < UINT32_MAX ? (uint32_t)character : UINT32_MAX};
-	return true;
-}
-
 static bool change(LspServer *l, LspDoc *d, const JsonIn *v)
 {
 	LspPos from, to;
@@ -339,7 +333,7 @@ static bool change(LspServer *l, LspDoc *d, const JsonIn *v)
 		d->edits_lost = true;
 		return lsp_doc_change(l, d, 0, d->text.b.n, text);
 	}
-	if (!position(json_in_get(range, "start"), &from) || !position(json_in_get(range, "end"), &to))
+	if (!lsp_position(json_in_get(range, "start"), &from) || !lsp_position(json_in_get(range, "end"), &to))
 		return false;
 	PosMap m = posmap(doc_str(&d->text), &d->text.lines, l->client.encoding);
 	uint32_t at = pos_offset(&m, from), end = pos_offset(&m, to);

@@ -20,7 +20,7 @@
 typedef struct LspClient {
 	PosEncoding encoding;
 	bool related, code_description, diagnostic_data, pull, refresh, hierarchical, progress, configuration, watch,
-		inlay_refresh, show_document;
+		inlay_refresh, show_document, creates;
 } LspClient;
 
 typedef struct LspSettings {
@@ -87,6 +87,7 @@ typedef struct Unit {
 	Types *types;
 	ReadCache *cache;
 	Config cfg;
+	Str baseline, config;   /* paths of the files in force; empty none */
 	Snapshot snap[2];
 	int now;                /* the finished one; -1 none */
 	uint32_t runs, reread, artifacts, frames; /* graphlint/stats, of the last run */

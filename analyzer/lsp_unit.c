@@ -304,6 +304,8 @@ static void unit_prepare(LspServer *l, Unit *u)
 	unit_tables(u);
 	bool ok = unit_options(l, u, &o);
 	u->cfg = ok ? o.cfg : config_default();
+	u->baseline = ok ? o.baseline : (Str){0};
+	u->config = ok ? o.file.path : (Str){0};
 	if (!ok)
 		unit_tables(u);
 	u->types = types_new(&u->a, &u->tables.names);

@@ -154,6 +154,24 @@ def on_disk():
             pass
         found = c.request("workspace/symbol", {"query": "compiled"})["result"]
         ok(found and found[0]["location"]["uri"] == "file://" + path, "a dump that was captured anew is read", found)
+        c.open("file://" + folder + "/b.log", open(SAMPLE).read())
+        before = c.diagnostics("file://" + folder + "/b.log", 1)
+        with open(os.path.join(folder, ".graphlint.yaml"), "w") as f:
+            f.write("baseline: known.json\nrules:\n  GL103: off\n")
+        with open(os.path.join(folder, "known.json"), "w") as f:
+            f.write('{"tool": "graphlint", "baseline": 1, "contract": "fresh", "findings": []}')
+        c.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": "file://" + folder + "/.graphlint.yaml", "type": 1}]})
+        after = c.diagnostics("file://" + folder + "/b.log", 1)
+        ok({d["code"] for d in before} - {d["code"] for d in after} == {"GL103"}, "a configuration that changes is read again", after)
+        d = [d for d in after if d["code"] == "GL101"][0]
+        actions = c.request("textDocument/codeAction", {"textDocument": {"uri": "file://" + folder + "/b.log"},
+                                                         "range": d["range"], "context": {"diagnostics": [d]}})["result"]
+        off = [a for a in actions if "documentChanges" in a.get("edit", {})][0]["edit"]["documentChanges"][0]["edits"][0]
+        ok(off["newText"] == "  GL101: off\n" and off["range"]["start"]["line"] == 2, "an action turns a rule off there", actions)
+        add = [a["command"] for a in actions if a.get("command", {}).get("command") == "graphlint.baseline"]
+        c.request("workspace/executeCommand", {"command": add[0]["command"], "arguments": add[0]["arguments"]})
+        after = c.diagnostics("file://" + folder + "/b.log", 1)
+        ok(not any(d["code"] == "GL101" for d in after), "another puts a finding into the baseline", after)
         c.open("file://" + path, "text in the editor\n")
         ok(c.diagnostics("file://" + path, 1) == [], "text in the editor wins over the file")
         c.notify("workspace/didChangeConfiguration", {"settings": {"graphlint": {"contract": "nonsense"}}})
