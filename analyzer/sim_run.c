@@ -113,10 +113,11 @@ static void set_closure(ProgramRun *r, Activation *a, Ref fn)
 	const HeapObj closure = *sim_obj(s, sim_obj(s, fn)->b);
 	for (uint32_t i = 0; i < closure.items.n; i++) {
 		Ref cell = closure.items.v[i];
-		if (!sim_obj(s, cell)->name.i) /* a listing that does not name the last ones does not tell their positions */
+		Sym name = sim_obj(s, cell)->name;
+		if (!name.i) /* a listing that does not name the last ones does not tell their positions */
 			machine_set_free(&a->m, i, cell);
-		else
-			machine_set_cell(&a->m, sim_obj(s, cell)->name, cell);
+		else if (!machine_set_cell(&a->m, name, cell) && a->m.code->nfree && a->m.code->python >= 313)
+			machine_set_local(&a->m, name, cell); /* 3.13: LOAD_FAST of one that is only handed on */
 	}
 }
 
@@ -159,6 +160,19 @@ static void bind_names(ProgramRun *r, Activation *a, const SimCall *c, const Fra
 			machine_set_param(&a->m, i, d.items.v[i]);
 }
 
+/* Where the original code goes on. Names count in a copy that Dynamo has edited, where some instructions take up to two units
+ * more or less: the place takes what the call gives. */
+static bool find_rest(ProgramRun *r, const Code *original, uint32_t offset, const SimCall *c, CodeRest *rest, uint32_t *prefix)
+{
+	static const int32_t shifts[] = {0, -2, 2, -4, 4};
+	for (uint32_t i = 0; i < sizeof shifts / sizeof *shifts; i++) {
+		int64_t at = (int64_t)offset + shifts[i];
+		if (at >= 0 && code_rest(original, (uint32_t)at, r->s.a, rest) && rest_fits(&r->s, rest, c->args, c->nargs, prefix))
+			return true;
+	}
+	return false;
+}
+
 /* A resume function without a record: Dynamo keeps none of code in which there is nothing to capture. It ran where
  * nothing decided a branch before it, or where all that is left of it is such code. */
 static bool run_rest(ProgramRun *r, const Activation *from, const SimCall *c)
@@ -168,8 +182,7 @@ static bool run_rest(ProgramRun *r, const Activation *from, const SimCall *c)
 	uint32_t offset, prefix;
 	CodeRest rest;
 	if (!e->original || !name_is_resume(sym_str(s->names, c->name), &offset) || c->nnames ||
-	    !code_rest(e->original, offset, s->a, &rest) || (from->branched && !rest.quiet) ||
-	    !rest_fits(s, &rest, c->args, c->nargs, &prefix))
+	    !find_rest(r, e->original, offset, c, &rest, &prefix) || (from->branched && !rest.quiet))
 		return false;
 	Activation *a = enter(r, from->entry, c->args, c->nargs, c->fn);
 	if (!a)
