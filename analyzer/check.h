@@ -50,7 +50,7 @@ typedef struct CheckCtx {
 	uint64_t off;        /* bits 1 << CHECK_x: rules that are not wanted */
 	Arena *keep;         /* run lifetime */
 	Arena *scratch;      /* rewound after each graph and each check */
-	Arena *work[3];      /* working memory for whoever runs a graph; empty before and after */
+	Arena *work[4];      /* working memory for whoever runs a graph; empty before and after */
 	const bool *part;    /* by GraphId: its parent calls it as a module (split_module, partitioners); made by check_program */
 } CheckCtx;
 

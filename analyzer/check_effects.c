@@ -21,6 +21,8 @@ static bool is_live(const CheckCtx *c, const CheckGraph *cg, NodeId writer, Node
 		*who = str_printf(c->scratch, "`self." STR_FMT "` belongs to the module", STR_ARG(sym_str(c->p->names, n->target)));
 	else if (cg->root_returned[root.i])
 		*who = str_printf(c->scratch, "`" STR_FMT "` is returned", STR_ARG(name));
+	else if (cg->last_use[root.i].i > writer.i && !check_name(c, cg->g, cg->last_use[root.i]).n)
+		*who = S("a later line uses it");
 	else if (cg->last_use[root.i].i > writer.i)
 		*who = str_printf(c->scratch, "`" STR_FMT "` uses it afterwards", STR_ARG(check_name(c, cg->g, cg->last_use[root.i])));
 	else

@@ -300,7 +300,7 @@ static void check(Run *r)
 	              .t = r->types, .f = r->tables->facts, .shapes = r->tables->shapes, .sem = r->tables->sem,
 	              .types = (const NodeTypes *const *)r->node_types, .summaries = (const Summary *const *)r->summaries,
 	              .verdicts = r->verdicts, .frames = r->frames, .metas = r->metas.v, .nmetas = r->metas.n, .keep = &r->a,
-	              .scratch = &r->scratch, .work = {&r->sim[0], &r->sim[1], &r->sim[2]}};
+	              .scratch = &r->scratch, .work = {&r->sim[0], &r->sim[1], &r->sim[2], &r->sim[3]}};
 	for (uint32_t i = 0; i < CHECK_N; i++)
 		c.off |= (uint64_t)!rule_wanted(r, (CheckRule)i) << i;
 	crash_note("check", NULL, 0);

@@ -208,6 +208,8 @@ typedef struct SimChoices {
 	uint32_t ngiven, ntaken, asked;
 } SimChoices;
 
+struct GraphRun; /* sim_node.h */
+
 typedef struct Sim {
 	/* read only */
 	const Program *p;
@@ -258,6 +260,8 @@ typedef struct Sim {
 	bool assumes;          /* such a symbol was asked for since this was reset */
 	struct AotLog *aot;    /* what calls of graphs look like to AOTAutograd (sim_aot.h); NULL: not asked */
 	uint32_t wrappers;     /* storage objects made around memory that had one */
+	void (*watch)(void *ctx, const struct GraphRun *r); /* called behind each node of a graph, not of its bodies; NULL: nobody looks */
+	void *watch_ctx;
 	bool hidden_seen;      /* hidden code got a tensor on this path */
 	bool unsure;           /* something was approximated so that nothing can be concluded from a difference */
 	Str unsure_why;

@@ -185,6 +185,8 @@ Ref step_graph(Sim *s, const Program *p, const Graph *g, const NodeTypes *nt, co
 		ArenaMark node = arena_mark(s->scratch);
 		r.node = (NodeId){i};
 		step_node(&r);
+		if (s->watch && !depth && !eager)
+			s->watch(s->watch_ctx, &r);
 		arena_rewind(s->scratch, node);
 		if (++s->steps > s->max_steps)
 			sim_stop(s, S("the simulation takes too many steps"));
