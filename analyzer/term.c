@@ -152,14 +152,13 @@ Names *terms_names(const Terms *t)
 static uint64_t term_hash(const Term *x, const TermId *args)
 {
 	uint64_t h = hash_u64((uint64_t)x->kind << 56 ^ (uint64_t)x->op.i << 8 ^ (uint64_t)(unsigned char)x->cls ^ x->extra);
-	h = hash_bytes(h, &x->num, sizeof x->num);
 	return hash_bytes(h, args, x->n * sizeof *args);
 }
 
 static bool term_equal(const Terms *t, const Term *a, const Term *x, const TermId *args)
 {
 	return a->kind == x->kind && a->op.i == x->op.i && a->n == x->n && a->extra == x->extra && a->cls == x->cls &&
-	       a->unsure == x->unsure && memcmp(&a->num, &x->num, sizeof a->num) == 0 &&
+	       a->unsure == x->unsure &&
 	       (a->n == 0 || memcmp(term_args(t, a), args, a->n * sizeof *args) == 0);
 }
 

@@ -27,12 +27,14 @@ typedef struct TermRange {
 typedef struct Term {
 	uint8_t kind;    /* TermKind */
 	bool unsure;     /* depends on something that was approximated: a difference in it proves nothing */
+	char cls;        /* TERM_NUM: 'b' 'i' 'f'; TERM_OP: class of the result where it is known, else 0 */
 	Sym op;          /* TERM_OP, TERM_TEXT */
 	uint32_t at, n;  /* operands: Terms.operands[at .. at+n) */
-	uint64_t extra;  /* TERM_FRESH: its name; TERM_OP: position in a result that is no element-wise one, ... */
-	double num;      /* TERM_NUM */
+	union {
+		uint64_t extra; /* TERM_FRESH: its name; TERM_OP: position in a result that is no element-wise one, ... */
+		double num;     /* TERM_NUM */
+	};
 	TermRange range; /* TERM_OP */
-	char cls;        /* TERM_NUM: 'b' 'i' 'f'; TERM_OP: class of the result where it is known, else 0 */
 } Term;
 
 typedef struct Terms Terms;
