@@ -303,6 +303,43 @@ void frames_named(const ProgramFrames *f, FrameRef caller, Sym name, Arena *a, F
 
 /* ---- all ---- */
 
+/* Does a run of one do what a run of the other does? Equal listings have the same instructions (Program.arrays). */
+static bool same_code(const Code *a, const Code *b)
+{
+	if (a->ins != b->ins || a->n != b->n || a->nguards != b->nguards || a->nvars != b->nvars || a->nfree != b->nfree ||
+	    a->python != b->python || a->incomplete != b->incomplete || a->truncated != b->truncated)
+		return false;
+	for (uint32_t i = 0; i < a->nguards; i++) {
+		const Guard *x = &a->guards[i], *y = &b->guards[i];
+		if (x->from != y->from || x->end != y->end || x->target != y->target || x->depth != y->depth || x->lasti != y->lasti)
+			return false;
+	}
+	for (uint32_t i = 0; i < a->nvars; i++) {
+		const CodeVar *x = &a->vars[i], *y = &b->vars[i];
+		if (!sym_eq(x->name, y->name) || x->index != y->index || x->deref != y->deref || x->cell != y->cell ||
+		    x->made != y->made || x->free != y->free)
+			return false;
+	}
+	return true;
+}
+
+/* A frame with the code of one that was run before has its events and terms, at its own place. */
+static FrameLinks *links_of(ProgramFrames *f, uint32_t i, Map *by_code, const LinkLimits *limits, Arena *scratch)
+{
+	const Code *code = f->p->frames.v[i].code;
+	uint64_t key = hash_u64((uintptr_t)code->ins) | 1;
+	uint32_t before = map_get(by_code, key);
+	if (before && same_code(f->links[before - 1]->code, code)) {
+		FrameLinks *same = NEW(f->a, FrameLinks);
+		*same = *f->links[before - 1];
+		same->code = code;
+		return same;
+	}
+	if (!before)
+		map_put(by_code, key, i + 1);
+	return frame_links(code, f->p->names, f->p->texts, limits, f->a, scratch);
+}
+
 ProgramFrames *frames_link(Program *p, const LinkLimits *limits, Arena *keep, Arena *scratch)
 {
 	ProgramFrames *f = NEW(keep, ProgramFrames);
@@ -318,16 +355,18 @@ ProgramFrames *frames_link(Program *p, const LinkLimits *limits, Arena *keep, Ar
 	arena_rewind(scratch, mark);
 	index_graphs(f);
 	index_frames(f);
+	Map by_code = {.a = scratch};
 	for (uint32_t i = 0; i < n; i++) {
 		const Frame *me = &p->frames.v[i];
 		if (!me->code)
 			continue;
 		budget_pulse(scratch->budget);
 		if (me->modified || !f->partner[i])
-			f->links[i] = frame_links(me->code, p->names, p->texts, limits, keep, scratch);
+			f->links[i] = links_of(f, i, &by_code, limits, scratch);
 		if (!me->modified)
 			f->places[i] = resume_place(me->code);
 	}
+	arena_rewind(scratch, mark);
 	return f;
 }
 

@@ -14,19 +14,6 @@ Places places_new(const Sources *sources, Arena *a)
 	return (Places){.sources = sources, .a = a};
 }
 
-static uint32_t line_of(const Source *s, uint32_t offset)
-{
-	uint32_t lo = 0, hi = s->nlines;
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (s->lines[mid] <= offset)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 static uint32_t step(Str l, uint32_t at)
 {
 	uint32_t n = 1;
@@ -63,7 +50,7 @@ LineCol place_of(Places *p, FileId file, uint32_t offset)
 	const Source *s = source_get(p->sources, file);
 	if (!s->nlines)
 		return (LineCol){1, 1};
-	uint32_t line = line_of(s, offset), to = offset - s->lines[line];
+	uint32_t start, line = source_line_index(s, offset, &start), to = offset - start;
 	Str l = source_line(s, line + 1);
 	if (l.n < LINE_LONG || to < LINE_LONG)
 		return source_line_col(s, offset);

@@ -137,8 +137,8 @@ static Str line_at(Out *o, Span span, uint32_t *number, uint32_t *at, uint32_t *
 	const Source *s = source_get(&o->r->sources, span.file);
 	if (!s->nlines)
 		return (Str){0};
-	*number = place_of(&o->places, span.file, span.at).line;
-	uint32_t start = s->lines[*number - 1];
+	uint32_t start;
+	*number = source_line_index(s, span.at, &start) + 1;
 	*at = span.at - start;
 	*end = span.end - start;
 	return source_line(s, *number);

@@ -183,20 +183,23 @@ static bool decode(Sources *t, Str *bytes, uint64_t limit, bool *was_utf16, Str 
 
 /* ---- lines ---- */
 
+static uint32_t next_line(const Source *s, uint32_t at)
+{
+	uint32_t lf = str_find_char(s->text, '\n', at);
+	return lf < s->text.n ? lf + 1 : s->text.n;
+}
+
 static void index_lines(Source *s, Arena *a)
 {
-	Str t = s->text;
 	uint32_t n = 0;
-	for (uint32_t at = 0; at < t.n; n++) {
-		uint32_t lf = str_find_char(t, '\n', at);
-		at = lf < t.n ? lf + 1 : t.n;
-	}
-	s->lines = NEW_N(a, uint32_t, n ? n : 1);
+	for (uint32_t at = 0; at < s->text.n; n++)
+		at = next_line(s, at);
+	s->lines = NEW_N(a, uint32_t, n / SOURCE_LINES_EACH + 1);
 	s->nlines = n;
-	for (uint32_t at = 0, i = 0; at < t.n; i++) {
-		s->lines[i] = at;
-		uint32_t lf = str_find_char(t, '\n', at);
-		at = lf < t.n ? lf + 1 : t.n;
+	for (uint32_t at = 0, i = 0; at < s->text.n; i++) {
+		if (i % SOURCE_LINES_EACH == 0)
+			s->lines[i / SOURCE_LINES_EACH] = at;
+		at = next_line(s, at);
 	}
 }
 
@@ -309,10 +312,9 @@ FileId sources_add_file(Sources *t, Str path, Str shown, uint64_t limit, Str *wh
 
 /* ---- places ---- */
 
-/* Index of the line that holds an offset; nlines must not be 0. */
-static uint32_t line_index(const Source *s, uint32_t offset)
+uint32_t source_line_index(const Source *s, uint32_t offset, uint32_t *start)
 {
-	uint32_t lo = 0, hi = s->nlines;
+	uint32_t lo = 0, hi = (s->nlines - 1) / SOURCE_LINES_EACH + 1;
 	while (hi - lo > 1) {
 		uint32_t mid = lo + (hi - lo) / 2;
 		if (s->lines[mid] <= offset)
@@ -320,19 +322,34 @@ static uint32_t line_index(const Source *s, uint32_t offset)
 		else
 			hi = mid;
 	}
-	return lo;
+	uint32_t line = lo * SOURCE_LINES_EACH, at = s->lines[lo];
+	for (uint32_t next = next_line(s, at); line + 1 < s->nlines && next <= offset; next = next_line(s, at)) {
+		at = next;
+		line++;
+	}
+	*start = at;
+	return line;
+}
+
+uint32_t source_line_start(const Source *s, uint32_t line)
+{
+	uint32_t at = s->lines[line / SOURCE_LINES_EACH];
+	for (uint32_t k = line % SOURCE_LINES_EACH; k; k--)
+		at = next_line(s, at);
+	return at;
+}
+
+Str source_line_at(const Source *s, uint32_t at)
+{
+	uint32_t end = str_find_char(s->text, '\n', at);
+	if (end > at && end < s->text.n && s->text.p[end - 1] == '\r')
+		end--;
+	return str_sub(s->text, at, end);
 }
 
 Str source_line(const Source *s, uint32_t line)
 {
-	if (!line || line > s->nlines)
-		return (Str){0};
-	uint32_t at = s->lines[line - 1], end = line < s->nlines ? s->lines[line] : s->text.n;
-	if (end > at && s->text.p[end - 1] == '\n')
-		end--;
-	if (end > at && end < s->text.n && s->text.p[end - 1] == '\r')
-		end--;
-	return str_sub(s->text, at, end);
+	return line && line <= s->nlines ? source_line_at(s, source_line_start(s, line - 1)) : (Str){0};
 }
 
 LineCol source_line_col(const Source *s, uint32_t offset)
@@ -341,9 +358,9 @@ LineCol source_line_col(const Source *s, uint32_t offset)
 		return (LineCol){1, 1};
 	if (offset > s->text.n)
 		offset = s->text.n;
-	uint32_t line = line_index(s, offset), col = 1;
-	Str l = source_line(s, line + 1);
-	uint32_t to = offset - s->lines[line];
+	uint32_t start, line = source_line_index(s, offset, &start), col = 1;
+	Str l = source_line_at(s, start);
+	uint32_t to = offset - start;
 	for (uint32_t i = 0; i < to && i < l.n; col++) {
 		uint32_t n = 1;
 		if ((unsigned char)l.p[i] >= 0x80)
@@ -369,7 +386,7 @@ uint32_t source_offset(const Source *s, LineCol at)
 			utf8_decode(l, i, &n);
 		i += n;
 	}
-	return s->lines[at.line - 1] + i;
+	return source_line_start(s, at.line - 1) + i;
 }
 
 uint32_t text_offset(const Text *t, uint32_t at)

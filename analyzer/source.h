@@ -14,11 +14,13 @@ typedef struct FileRole {
 	Span said;        /* where the index says so */
 } FileRole;
 
+enum { SOURCE_LINES_EACH = 16 }; /* a text may be nothing but line ends */
+
 /* One input: a file, standard input, or text given by a test or an editor. */
 typedef struct Source {
 	Str path;        /* as given on the command line or found by walking, with '/' */
 	Str text;        /* UTF-8 as far as the input is; UTF-16 was decoded, gzip unpacked, a BOM dropped */
-	uint32_t *lines; /* offset of the first byte of line i (0-based); a line ends at LF or CRLF */
+	uint32_t *lines; /* offset of the first byte of line i * SOURCE_LINES_EACH (0-based); a line ends at LF or CRLF */
 	uint32_t nlines;
 	FileId unit;     /* a file of the run of a program that wrote this one: itself, or the first of those that
 	                  * were written together (units.h). Names and compile ids are those of a unit and process */
@@ -49,6 +51,11 @@ FileId sources_add_bytes(Sources *t, Str path, Str bytes, uint64_t limit, Str *w
 FileId sources_add_file(Sources *t, Str path, Str shown, uint64_t limit, Str *why);
 const Source *source_get(const Sources *t, FileId f);
 LineCol source_line_col(const Source *s, uint32_t offset);
+/* Index, from 0, of the line that holds an offset, and where it begins; nlines must not be 0. */
+uint32_t source_line_index(const Source *s, uint32_t offset, uint32_t *start);
+uint32_t source_line_start(const Source *s, uint32_t line); /* from 0, below nlines */
+/* Text of the line that begins there, without its line end. */
+Str source_line_at(const Source *s, uint32_t start);
 /* Text of a line (from 1) without its line end. */
 Str source_line(const Source *s, uint32_t line);
 /* Offset of the byte that stands at a 1-based line and code-point column; clamps. */

@@ -24,9 +24,15 @@ static uint32_t src_at(const LineReader *r, const char *p)
 	return (uint32_t)(p - r->src->text.p);
 }
 
-static Str raw_line(const LineReader *r, uint32_t line)
+/* Lines are asked for in order. */
+static Str raw_line(LineReader *r, uint32_t line)
 {
-	return source_line(r->src, line + 1);
+	if (line >= r->src->nlines)
+		return (Str){0};
+	if (line != r->at_line)
+		r->at = line == r->at_line + 1 ? str_find_char(r->src->text, '\n', r->at) + 1 : source_line_start(r->src, line);
+	r->at_line = line;
+	return source_line_at(r->src, r->at);
 }
 
 static bool is_blank(Str s)
@@ -378,7 +384,7 @@ static bool split_torn(LineReader *r, LogLine *l, LogLine *inner)
 	uint32_t at, body;
 	if (!l->mark.every || l->npieces != 1 || r->next >= r->src->nlines || r->wrap)
 		return false;
-	uint32_t here = r->src->lines[r->next - 1], there = r->src->lines[r->next];
+	uint32_t here = source_line_start(r->src, r->next - 1), there = source_line_start(r->src, r->next);
 	if (there >= r->src->text.n || r->src->text.p[here] == r->src->text.p[there])
 		return false;
 	if (!may_hold_mark(l->text) || !mark_find(l->text, 0, &m, &at, &body))
@@ -418,7 +424,7 @@ LineReader lines_new(const Source *src, Arena *scratch)
 }
 
 /* A line behind the prefixes that are known to be there. */
-static Phys stripped(const LineReader *r, uint32_t line)
+static Phys stripped(LineReader *r, uint32_t line)
 {
 	Phys p = {.text = raw_line(r, line)}, raw = p;
 	return strip(r, r->depth, &p) ? p : raw;

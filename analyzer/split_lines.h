@@ -30,6 +30,7 @@ typedef struct LineReader {
 	const Source *src;
 	Arena *scratch;
 	uint32_t next; /* physical line, from 0 */
+	uint32_t at_line, at; /* the line that was asked for last, and where it begins */
 	Foreign stack[FOREIGN_DEPTH];
 	uint32_t depth, misses;
 	char diff; /* sign of FOREIGN_DIFF in the stack */
