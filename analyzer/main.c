@@ -19,10 +19,12 @@
 #include "options.h"
 #include "output.h"
 #include "prepare.h"
+#include "progress.h"
 #include "report.h"
 #include "report_common.h"
 #include "run.h"
 #include "settings.h"
+#include "statistics.h"
 #include "version.h"
 #include "walk.h"
 
@@ -91,23 +93,32 @@ static bool write_baseline(Run *r, const Options *o, Arena *a)
 	return true;
 }
 
-static void read_file(Run *r, const Options *o, const WalkFile *f, Arena *a)
+/* What goes wrong is added to `trouble`: a line of progress may be on the terminal. */
+static void read_file(Run *r, const Options *o, const WalkFile *f, Progress *progress, Buf *trouble)
 {
 	Str why, shown = str_eq(f->path, S("-")) ? o->stdin_name : f->path;
 	FileId id = sources_add_file(&r->sources, f->path, shown, r->cfg->limits.file_bytes, &why);
 	if (id.i) {
 		r->sources.v.v[id.i].named = f->named;
+		progress_bytes(progress, r->sources.v.v[id.i].text.n);
 		return;
 	}
-	Buf text = {.a = a};
-	buf_printf(&text, STR_FMT ": " STR_FMT, STR_ARG(shown), STR_ARG(why));
+	buf_printf(trouble, STR_FMT ": " STR_FMT, STR_ARG(shown), STR_ARG(why));
 	if (str_eq(f->path, o->paths.v[0]) && o->paths.n > 1)
-		options_command_near(f->path, &text);
-	say(STR_FMT, STR_ARG(buf_str(&text)));
+		options_command_near(f->path, trouble);
+	buf_char(trouble, '\n');
 	r->files_failed++;
 }
 
-static void read_inputs(Run *r, const Options *o, Arena *a)
+static void read_files(Run *r, const Options *o, const Walk *w, Progress *progress, Buf *trouble)
+{
+	run_enter(r, RUN_INPUT, w->files.n);
+	for (uint32_t i = 0; i < w->files.n; i++, r->done++)
+		if (w->files.v[i].named || !settings_excluded(o, w->files.v[i].path, trouble->a))
+			read_file(r, o, &w->files.v[i], progress, trouble);
+}
+
+static void read_inputs(Run *r, const Options *o, Progress *progress, Arena *a)
 {
 	Walk w;
 	jmp_buf out;
@@ -115,16 +126,16 @@ static void read_inputs(Run *r, const Options *o, Arena *a)
 	walk_init(&w, a, o->cfg.limits.walk_depth, &trouble);
 	for (uint32_t i = 0; i < o->paths.n; i++)
 		walk_add(&w, o->paths.v[i]);
-	say_lines(buf_str(&trouble));
 	r->files_failed = w.failed;
 	r->budget->fail = &out;
 	if (setjmp(out))
 		r->out_of_memory = true;
 	else
-		for (uint32_t i = 0; i < w.files.n; i++)
-			if (w.files.v[i].named || !settings_excluded(o, w.files.v[i].path, a))
-				read_file(r, o, &w.files.v[i], a);
+		read_files(r, o, &w, progress, &trouble);
 	r->budget->fail = NULL;
+	if (trouble.n)
+		progress_hide(progress);
+	say_lines(buf_str(&trouble));
 }
 
 /* ---- what was not read ---- */
@@ -251,21 +262,40 @@ static bool needs_findings_only(const Options *o)
 	return only;
 }
 
+/* --verbose and --statistics, on standard error: reports stay as they are. */
+static void tell(const Run *r, const Options *o, const Progress *p, Arena *a)
+{
+	Buf out = {.a = a};
+	if (o->statistics)
+		statistics_write(r, p, terminal_unicode(), &out);
+	else if (o->verbose)
+		statistics_files(r, terminal_unicode(), &out);
+	fwrite(out.p, 1, out.n, stderr);
+}
+
+static int analyse(Run *r, const Options *o, Arena *a)
+{
+	Progress *p = NEW(a, Progress);
+	progress_begin(p, r, !o->quiet);
+	read_inputs(r, o, p, a);
+	if (!r->out_of_memory)
+		run_analyse(r);
+	progress_clear(p);
+	run_enter(r, RUN_REPORT, 0);
+	int status = write_baseline(r, o, a) ? finish(r, o, a) : STATUS_FAILURE;
+	progress_end(p);
+	if (!r->out_of_memory)
+		tell(r, o, p, a);
+	return status;
+}
+
 static int run(const Options *o, Tables *t, Arena *a)
 {
 	Run *r = NEW(a, Run);
-	int status;
 	run_init(r, t, &o->cfg);
 	r->dump = o->dump;
 	r->findings_only = needs_findings_only(o);
-	if (options_command_reads(o->command)) {
-		read_inputs(r, o, a);
-		if (!r->out_of_memory)
-			run_analyse(r);
-		status = write_baseline(r, o, a) ? finish(r, o, a) : STATUS_FAILURE;
-	} else {
-		status = show_rules(r, o, a);
-	}
+	int status = options_command_reads(o->command) ? analyse(r, o, a) : show_rules(r, o, a);
 	run_free(r);
 	return status;
 }

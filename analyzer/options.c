@@ -281,7 +281,10 @@ static const Option options[] = {
 		"folder of your program when it was captured, taken off the names of its files there"},
 	{"color", 0, "WHEN", NULL, set_color, 0,
 		"auto (default), always, never; NO_COLOR and FORCE_COLOR are heeded"},
-	{"quiet", 'q', NULL, NULL, set_flag, offsetof(Options, quiet), "no summary"},
+	{"quiet", 'q', NULL, NULL, set_flag, offsetof(Options, quiet), "no summary, no progress on the terminal"},
+	{"verbose", 'v', NULL, NULL, set_flag, offsetof(Options, verbose), "say on standard error what was seen in each file"},
+	{"statistics", 0, NULL, NULL, set_flag, offsetof(Options, statistics),
+		"findings by rule and by file, and the time of each pass, on standard error"},
 	{"dump", 0, "PASSES", NULL, set_dump, 0,
 		"print passes in place of the report: split,ir,types,alias,link"},
 

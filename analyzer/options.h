@@ -28,7 +28,7 @@ typedef struct Options {
 	Str source_root;
 	unsigned dump;        /* DumpPass bits; not 0: the passes are printed in place of the report */
 	ColorWhen color;
-	bool quiet, help, version;
+	bool quiet, verbose, statistics, help, version;
 	Str stdin_name;
 	StrList facts;       /* files of --facts */
 	StrList rule_files;  /* files and folders of --rules */

@@ -82,8 +82,18 @@ void run_init_next(Run *r, Tables *t, const Config *cfg, Budget *budget, Types *
 	init(r, t, cfg);
 }
 
+void run_enter(Run *r, RunPass pass, uint32_t total)
+{
+	r->pass = pass;
+	r->done = 0;
+	r->total = total;
+	if (r->watch.enter)
+		r->watch.enter(r->watch.ctx, pass);
+}
+
 static void split(Run *r)
 {
+	run_enter(r, RUN_SPLIT, r->sources.v.n ? r->sources.v.n - 1 : 0);
 	FileOrder order = {0};
 	crash_note("units", NULL, 0);
 	units_find(&r->sources, &r->scratch, &order);
@@ -132,6 +142,7 @@ static void read_artifact(void *ctx, Reader *rd, AotMetas *metas, ArtifactId id)
 static void read_all(Run *r)
 {
 	Reader *rd = &r->reader;
+	run_enter(r, RUN_READ, r->artifacts.v.n ? r->artifacts.v.n - 1 : 0);
 	*rd = reader_new(&r->program, r->types, &r->diags, r->cfg, &r->a, &r->scratch);
 	for (uint32_t i = 1; i < r->artifacts.v.n; i++) {
 		const Artifact *art = &r->artifacts.v.v[i];
@@ -139,6 +150,7 @@ static void read_all(Run *r)
 		if (!readers[art->kind] && art->kind != ART_AOT_METADATA)
 			continue;
 		crash_note("read", NULL, art->at);
+		r->done = i;
 		budget_pulse(r->budget);
 		if (r->cache)
 			read_cache_artifact(r->cache, rd, &r->metas, id, art, &r->sources, read_artifact, r);
@@ -154,6 +166,7 @@ static void link(Run *r)
 {
 	ArenaMark mark = arena_mark(&r->scratch);
 	crash_note("link", NULL, 0);
+	run_enter(r, RUN_LINK, 0);
 	link_graphs(&r->program, &r->artifacts, &r->sources, &r->scratch);
 	link_places(&r->program, r->types, &r->artifacts, &r->scratch);
 	if (r->dump & DUMP_IR)
@@ -164,6 +177,7 @@ static void link(Run *r)
 static void frames(Run *r)
 {
 	crash_note("frames", NULL, 0);
+	run_enter(r, RUN_FRAMES, 0);
 	LinkLimits limits = link_limits_default;
 	limits.lines = r->dump & DUMP_LINK; /* nobody else reads them, and they are most of what links hold */
 	r->frames = frames_link(&r->program, &limits, &r->a, &r->scratch);
@@ -181,6 +195,7 @@ static void infer(Run *r)
 {
 	const Program *p = &r->program;
 	crash_note("types", NULL, 0);
+	run_enter(r, RUN_TYPES, 0);
 	r->node_types = infer_program(p, r->types, r->tables->facts, r->tables->shapes, r->cfg->torch, &r->a);
 	for (uint32_t i = 1; i < p->graphs.n && (r->dump & DUMP_TYPES); i++)
 		if (is_analysed(p->graphs.v[i]))
@@ -202,6 +217,7 @@ static void alias(Run *r)
 	const Program *p = &r->program;
 	AliasCtx c = {.p = p, .t = r->types, .f = r->tables->facts, .keep = &r->a, .scratch = &r->scratch};
 	r->summaries = NEW_N(&r->a, Summary *, p->graphs.n);
+	run_enter(r, RUN_ALIAS, p->graphs.n);
 	c.types = (const NodeTypes *const *)r->node_types;
 	c.summaries = (const Summary *const *)r->summaries;
 	for (uint32_t i = p->graphs.n; i-- > 1;) { /* bodies are printed after their parents */
@@ -209,6 +225,7 @@ static void alias(Run *r)
 		if (!is_analysed(g))
 			continue;
 		crash_note("alias", NULL, g->at);
+		r->done = p->graphs.n - i;
 		budget_pulse(r->budget);
 		c.torch = r->cfg->torch.lo || r->cfg->torch.hi ? r->cfg->torch : g->torch;
 		r->summaries[i] = alias_graph(&c, g);
@@ -258,6 +275,7 @@ static void judge(Run *r)
 	                .aot = by_aot(r), .torch = r->cfg->torch, .names = &r->tables->names, .keep = &r->a, .a = &r->sim[0], .scratch = &r->sim[1], .inner = &r->sim[2],
 	                .terms = &r->sim[3], .runs = &r->sim[4], .frames = r->frames, .quoted = &quoted, .dump = r->dump & DUMP_VERDICT ? &r->dump_out : NULL};
 	crash_note("verdict", NULL, 0);
+	run_enter(r, RUN_VERDICT, 0);
 	r->verdicts = verdict_program(&c);
 }
 
@@ -304,6 +322,7 @@ static void check(Run *r)
 	for (uint32_t i = 0; i < CHECK_N; i++)
 		c.off |= (uint64_t)!rule_wanted(r, (CheckRule)i) << i;
 	crash_note("check", NULL, 0);
+	run_enter(r, RUN_CHECK, 0);
 	check_program(&c);
 }
 

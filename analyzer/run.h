@@ -34,6 +34,20 @@ typedef struct Tables {
 typedef enum DumpPass { DUMP_SPLIT = 1, DUMP_IR = 2, DUMP_TYPES = 4, DUMP_ALIAS = 8, DUMP_LINK = 16, DUMP_VERDICT = 32 } DumpPass;
 bool dump_parse(Str list, unsigned *passes, Str *bad); /* "split,ir" */
 
+/* The passes in their order. */
+typedef enum RunPass {
+#define PASS(id, word, text, share, unit) RUN_##id,
+#include "passes.def"
+#undef PASS
+	RUN_PASSES
+} RunPass;
+
+/* Whoever wants to know where a run is: for a display of progress, for times. */
+typedef struct RunWatch {
+	void (*enter)(void *ctx, RunPass pass); /* NULL: nobody */
+	void *ctx;
+} RunWatch;
+
 enum { RUN_SIM_ARENAS = 5 };
 
 typedef struct Run {
@@ -65,6 +79,9 @@ typedef struct Run {
 	uint32_t quiet_by_contract; /* boundaries that a contract keeps */
 	bool out_of_memory;     /* the budget ended the run: what is there is incomplete */
 	uint32_t files_failed;
+	RunWatch watch;
+	RunPass pass;           /* the one at work */
+	uint32_t done, total;   /* of what it counts; total 0: it does not */
 } Run;
 
 void tables_init(Tables *t);
@@ -74,6 +91,8 @@ void run_init(Run *r, Tables *t, const Config *cfg); /* one run at a time per Ta
 /* A run of a row of runs, as an editor needs them: they share a budget, types and what was read. A finished one can be
  * looked at while the next one works: tables, types and cache must outlive them all. */
 void run_init_next(Run *r, Tables *t, const Config *cfg, Budget *budget, Types *types, ReadCache *cache);
+/* Says that a pass begins that counts to `total`. */
+void run_enter(Run *r, RunPass pass, uint32_t total);
 void run_analyse(Run *r);   /* fills diags, program, summaries; never fails: trouble is in diags or out_of_memory */
 void run_free(Run *r);
 /* Exit status of design: 0, 1, 3 or 4, by findings, unread input and cfg->fail_on. */

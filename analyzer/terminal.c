@@ -40,6 +40,18 @@ Str terminal_host(Arena *a)
 	return str_copy(a, str_from_c(name));
 }
 
+bool terminal_error(void)
+{
+	const char *term = getenv("TERM");
+	return isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+uint32_t terminal_error_width(void)
+{
+	struct winsize size;
+	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+}
+
 uint32_t terminal_width(void)
 {
 	struct winsize size;

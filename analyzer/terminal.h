@@ -13,6 +13,9 @@ bool terminal_color(ColorWhen when);
 bool terminal_hyperlinks(ColorWhen when);
 /* The machine's name, for links to files; "localhost" when it has none. */
 Str terminal_host(Arena *a);
+/* Is standard error a terminal on which a line can be drawn anew? And its columns. */
+bool terminal_error(void);
+uint32_t terminal_error_width(void);
 uint32_t terminal_width(void);  /* 0: no terminal */
 bool terminal_unicode(void);    /* the locale is UTF-8; after setlocale */
 
