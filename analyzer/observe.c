@@ -357,14 +357,14 @@ static void observe_notes(Observe *o)
 }
 
 /* Is the graph itself a boundary between compiled code and its caller? Bodies are told where they are called; AOT's
- * graphs repeat what the Dynamo graph says, and hand saved values to their own backward. */
+ * and Inductor's graphs repeat what the Dynamo graph says, and hand saved values to their own backward. */
 static bool is_boundary(const Observe *o)
 {
 	const Graph *g = o->g;
 	if (g->parent.i || g->stage == STAGE_AOT_BACKWARD || g->stage == STAGE_AOT_JOINT || g->stage == STAGE_POST_GRAD ||
 	    g->stage == STAGE_PRE_GRAD)
 		return false;
-	if (g->stage != STAGE_AOT_FORWARD)
+	if (g->stage != STAGE_AOT_FORWARD && g->stage != STAGE_INDUCTOR)
 		return true;
 	bool saves = g->inputs.n && str_starts(observe_node_name(o, g->inputs.v[0]), S("primals"));
 	return !g->of.i && !saves;

@@ -41,6 +41,9 @@ void read_frame_header(Reader *r, ArtifactId id, const Artifact *art);
 /* A bytecode listing: a frame with its code, and one for each nested code object that dis.dis printed below it. */
 void read_bytecode(Reader *r, ArtifactId id, const Artifact *art, const Text *text);
 
+/* Inductor's generated code: its `call` function as a graph of stage inductor. Text without one adds nothing. */
+void read_output_code(Reader *r, ArtifactId id, const Artifact *art, const Text *text);
+
 /* Sets what a graph inherits from its artifact: name, stage, compile id, process, versions, header place. */
 void reader_graph_from(Reader *r, Graph *g, ArtifactId id, const Artifact *art);
 

@@ -124,6 +124,7 @@ static ReadFn *const readers[ART_N] = {
 	[ART_MODULE_TREE] = read_module_tree,
 	[ART_BYTECODE_ORIGINAL] = read_bytecode,
 	[ART_BYTECODE_MODIFIED] = read_bytecode,
+	[ART_OUTPUT_CODE] = read_output_code,
 };
 
 static void read_artifact(void *ctx, Reader *rd, AotMetas *metas, ArtifactId id)

@@ -47,7 +47,7 @@ def program(name):
     if r.returncode not in (0, 1, 3):
         return "exit status %d" % r.returncode
     heads = re.findall(r"^graph \d+ .*", r.stdout.decode("utf-8", "replace"), re.M)
-    heads = [h for h in heads if not re.search(r" tabular\b", h)]
+    heads = [h for h in heads if not re.search(r" tabular\b| stage=inductor\b", h)]
     return (len(heads), sum(" parent=" in h for h in heads), sum(bool(re.search(r" (?:truncated|incomplete)\b", h)) for h in heads))
 
 
