@@ -101,7 +101,7 @@ static void excerpt(Out *o, Span at)
 	const Source *s = source_get(&o->r->sources, at.file);
 	LineCol lc = place_of(&o->places, at.file, at.at);
 	Str line = source_line(s, lc.line);
-	uint32_t start = s->nlines ? s->lines[lc.line - 1] : 0, begin = at.at - start, end = at.end - start;
+	uint32_t start = s->nlines ? source_line_start(s, lc.line - 1) : 0, begin = at.at - start, end = at.end - start;
 	if (!line.n)
 		return;
 	begin = begin < line.n ? begin : line.n;

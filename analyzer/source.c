@@ -194,11 +194,11 @@ static void index_lines(Source *s, Arena *a)
 	uint32_t n = 0;
 	for (uint32_t at = 0; at < s->text.n; n++)
 		at = next_line(s, at);
-	s->lines = NEW_N(a, uint32_t, n / SOURCE_LINES_EACH + 1);
+	s->marks = NEW_N(a, uint32_t, n / SOURCE_LINES_EACH + 1);
 	s->nlines = n;
 	for (uint32_t at = 0, i = 0; at < s->text.n; i++) {
 		if (i % SOURCE_LINES_EACH == 0)
-			s->lines[i / SOURCE_LINES_EACH] = at;
+			s->marks[i / SOURCE_LINES_EACH] = at;
 		at = next_line(s, at);
 	}
 }
@@ -317,12 +317,12 @@ uint32_t source_line_index(const Source *s, uint32_t offset, uint32_t *start)
 	uint32_t lo = 0, hi = (s->nlines - 1) / SOURCE_LINES_EACH + 1;
 	while (hi - lo > 1) {
 		uint32_t mid = lo + (hi - lo) / 2;
-		if (s->lines[mid] <= offset)
+		if (s->marks[mid] <= offset)
 			lo = mid;
 		else
 			hi = mid;
 	}
-	uint32_t line = lo * SOURCE_LINES_EACH, at = s->lines[lo];
+	uint32_t line = lo * SOURCE_LINES_EACH, at = s->marks[lo];
 	for (uint32_t next = next_line(s, at); line + 1 < s->nlines && next <= offset; next = next_line(s, at)) {
 		at = next;
 		line++;
@@ -333,7 +333,7 @@ uint32_t source_line_index(const Source *s, uint32_t offset, uint32_t *start)
 
 uint32_t source_line_start(const Source *s, uint32_t line)
 {
-	uint32_t at = s->lines[line / SOURCE_LINES_EACH];
+	uint32_t at = s->marks[line / SOURCE_LINES_EACH];
 	for (uint32_t k = line % SOURCE_LINES_EACH; k; k--)
 		at = next_line(s, at);
 	return at;

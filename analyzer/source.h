@@ -20,7 +20,7 @@ enum { SOURCE_LINES_EACH = 16 }; /* a text may be nothing but line ends */
 typedef struct Source {
 	Str path;        /* as given on the command line or found by walking, with '/' */
 	Str text;        /* UTF-8 as far as the input is; UTF-16 was decoded, gzip unpacked, a BOM dropped */
-	uint32_t *lines; /* offset of the first byte of line i * SOURCE_LINES_EACH (0-based); a line ends at LF or CRLF */
+	uint32_t *marks; /* offset of the first byte of line i * SOURCE_LINES_EACH (0-based); a line ends at LF or CRLF */
 	uint32_t nlines;
 	FileId unit;     /* a file of the run of a program that wrote this one: itself, or the first of those that
 	                  * were written together (units.h). Names and compile ids are those of a unit and process */
