@@ -151,17 +151,18 @@ static void reachable(Sim *s, const Ref *args, uint32_t n, Reachable *out)
 
 static void hidden_write(Sim *s, Ref v, uint64_t site, bool modifies)
 {
-	const TermId *e;
+	const TermId *e, zero = term_num(s->terms, 0, 'f');
+	bool zeroes = s->assume == ASSUME_ZEROES;
 	Sym op = sym_intern(s->names, S("hidden"));
 	if (!sim_elements(s, v, &e)) {
 		TermId c = sim_content(s, v);
-		sim_write_whole(s, v, modifies ? term_op(s->terms, op, &c, 1, site | 1) : term_fresh(s->terms, site));
+		sim_write_whole(s, v, zeroes ? zero : modifies ? term_op(s->terms, op, &c, 1, site | 1) : term_fresh(s->terms, site));
 		return;
 	}
 	uint32_t n = sim_tensor_of(s, v)->numel;
 	TermId *out = NEW_N(s->scratch, TermId, n + 1);
 	for (uint32_t k = 0; k < n; k++)
-		out[k] = modifies ? term_op(s->terms, op, &e[k], 1, step_mix(site, k) | 1) : term_fresh(s->terms, step_mix(site, k));
+		out[k] = zeroes ? zero : modifies ? term_op(s->terms, op, &e[k], 1, step_mix(site, k) | 1) : term_fresh(s->terms, step_mix(site, k));
 	sim_write_elements(s, v, NULL, n, out);
 }
 
@@ -186,7 +187,7 @@ Ref sim_hidden(Sim *s, Str what, const Ref *args, uint32_t n)
 	for (uint32_t i = 0; i < r->n; i++) {
 		if (s->assume == ASSUME_MODIFIES || s->assume == ASSUME_ALL)
 			hidden_write(s, r->v[i], step_mix(site, i), true);
-		else if (s->assume == ASSUME_OVERWRITES)
+		else if (s->assume == ASSUME_OVERWRITES || s->assume == ASSUME_ZEROES)
 			hidden_write(s, r->v[i], step_mix(site, i), false);
 	}
 	Ref first = r->n ? r->v[0] : 0;

@@ -455,6 +455,18 @@ static TermId without_shift(const Terms *t, TermId id, TermId c)
 	return shifted && term_args(t, x)[1].i == c.i && term_get(t, c)->kind == TERM_NUM ? term_args(t, x)[0] : (TermId){0};
 }
 
+/* A lane of equal elements gives each the same share, whatever they are. */
+static TermId equal_share(Terms *t, Sym op, const TermId *a)
+{
+	const Term lane = *term_get(t, a[1]);
+	if (lane.kind != TERM_OP || lane.op.i != t->vec.i || lane.extra || !lane.n)
+		return (TermId){0};
+	for (uint32_t i = 0; i < lane.n; i++)
+		if (term_args(t, &lane)[i].i != a[0].i)
+			return (TermId){0};
+	return term_num(t, sym_eq(op, t->softmax) ? 1.0 / lane.n : -log(lane.n), 'f');
+}
+
 /* softmax(x + c) is softmax(x): of an element and its lane. Equal up to rounding, as a sum in another order is. */
 static TermId unshifted(Terms *t, Sym op, const TermId *a)
 {
@@ -496,7 +508,9 @@ TermId term_op(Terms *t, Sym op, const TermId *args, uint32_t n, uint64_t extra)
 			return fold == FOLD_IDEMPOTENT ? args[0] : term_args(t, x)[0];
 	}
 	if (n == 2 && !extra && (sym_eq(op, t->softmax) || sym_eq(op, t->log_softmax))) {
-		out = unshifted(t, op, args);
+		out = equal_share(t, op, args);
+		if (!out.i)
+			out = unshifted(t, op, args);
 		if (out.i)
 			return out;
 	}

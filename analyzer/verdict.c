@@ -323,7 +323,7 @@ static void judge(Judge *j, SimCut cut, Verdict *v)
 			yes &= d == DIFF_VALUE;
 			worse_than_no |= d == DIFF_IDENTITY;
 			unknown |= d == DIFF_VALUE || d == DIFF_UNKNOWN;
-			if (unknown && !yes)
+			if (!yes && (unknown || a + 1 == ASSUME_ZEROES))
 				break;
 		}
 	}

@@ -281,6 +281,9 @@ static void a_shift_that_cancels(void **state)
 	assert_int_equal(op2(w, "softmax", a, op2(w, "vec", a, b)).i, plain.i);
 	assert_int_not_equal(op2(w, "softmax", a, op2(w, "vec", a, d)).i, plain.i);
 	assert_int_not_equal(op2(w, "softmax", a, op2(w, "vec", a, w->y)).i, plain.i);
+	TermId half = num(w, 0.5), zero = num(w, 0);
+	assert_int_equal(op2(w, "softmax", half, op2(w, "vec", half, half)).i, op2(w, "softmax", zero, op2(w, "vec", zero, zero)).i);
+	assert_int_not_equal(op2(w, "softmax", half, op2(w, "vec", half, zero)).i, op2(w, "softmax", zero, op2(w, "vec", zero, zero)).i);
 }
 
 /* where(x > 0, x, 3): the condition says what its arm is. */
