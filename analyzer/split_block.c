@@ -255,7 +255,7 @@ Head head_of(Str s)
 bool head_is_hard(Head h)
 {
 	return h != HEAD_NONE && h != HEAD_CLASS && h != HEAD_DEF && h != HEAD_SIDE &&
-	       h != HEAD_OUTPUT_PATH;
+	       h != HEAD_OUTPUT_PATH && h != HEAD_AOT_ID;
 }
 
 TagRole tag_role(Str tag)
@@ -486,6 +486,7 @@ static uint32_t cut_plain(Block *b, Head h, uint32_t i, const Title *title)
 		name_metadata(a, t);
 		return end;
 	case HEAD_OUTPUT:
+	case HEAD_AOT_ID:
 		return add_lines(b, ART_OUTPUT_CODE, i, lines_of(b, i, GUARDS_MOST, output_end), &a);
 	case HEAD_SIGNATURE: return cut_signature(b, i, title, &a);
 	case HEAD_SIDE:
