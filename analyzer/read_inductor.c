@@ -15,6 +15,7 @@
  */
 #include "read.h"
 
+#include "read_call.h"
 #include "read_scan.h"
 #include "read_value.h"
 
@@ -134,38 +135,6 @@ static void find_kernels(CallReader *c)
 	}
 }
 
-/* ---- types ---- */
-
-static bool dims(CallReader *c, Str list, ExprId *out, uint32_t *n)
-{
-	list = str_trim(list);
-	if (list.n < 2 || (list.p[0] != '(' && list.p[0] != '['))
-		return false;
-	*n = 0;
-	for (uint32_t at = 1; at < list.n - 1; at++) {
-		uint32_t end = scan_part(list, at, list.n - 1);
-		Str dim = str_trim(str_sub(list, at, end));
-		if (!dim.n)
-			break;
-		if (*n == TYPE_DIMS_MOST)
-			return false;
-		out[(*n)++] = expr_parse(c->r->types, dim);
-		at = end;
-	}
-	return true;
-}
-
-static TypeId type_of(CallReader *c, Str size, Str stride, DType dtype, Str device)
-{
-	ExprId sizes[TYPE_DIMS_MOST], strides[TYPE_DIMS_MOST];
-	uint32_t n, m;
-	if (!dims(c, size, sizes, &n) || !dims(c, stride, strides, &m) || n != m)
-		return (TypeId){0};
-	Type t = {.kind = TK_TENSOR, .dtype = dtype, .has_shape = true, .has_stride = true, .ndim = n, .size = sizes, .stride = strides};
-	t.device = intern(c, device);
-	return type_intern(c->r->types, &t);
-}
-
 /* ---- nodes ---- */
 
 static NodeId node_of(CallReader *c, Str name)
@@ -211,48 +180,6 @@ static NodeId add_unread(CallReader *c, Str statement, const char *why)
 
 /* ---- expressions ---- */
 
-/* "f(a, b)": the name and what stands between the brackets. */
-static bool is_call(Str s, Str *callee, Str *inside)
-{
-	uint32_t i = 0;
-	while (i < s.n && (char_is_ident((unsigned char)s.p[i]) || s.p[i] == '.'))
-		i++;
-	if (!i || i == s.n || s.p[i] != '(' || scan_close(s, i) != s.n - 1)
-		return false;
-	*callee = str_sub(s, 0, i);
-	*inside = str_sub(s, i + 1, s.n - 1);
-	return true;
-}
-
-typedef struct Part {
-	Str keyword, value;
-} Part;
-
-/* Arguments of a call, keywords cut off. */
-static uint32_t parts_of(Str inside, Part *out, uint32_t most)
-{
-	uint32_t n = 0;
-	for (uint32_t at = 0; at < inside.n && n < most; at++) {
-		uint32_t end = scan_part(inside, at, inside.n);
-		Str part = str_trim(str_sub(inside, at, end));
-		at = end;
-		if (!part.n)
-			continue;
-		uint32_t name = value_name_end(part, 0);
-		bool keyed = name && name + 1 < part.n && part.p[name] == '=' && part.p[name + 1] != '=';
-		out[n++] = (Part){keyed ? str_sub(part, 0, name) : (Str){0}, keyed ? str_ltrim(str_sub(part, name + 1, part.n)) : part};
-	}
-	return n;
-}
-
-static Str part_named(const Part *v, uint32_t n, Str name)
-{
-	for (uint32_t i = 0; i < n; i++)
-		if (str_eq(v[i].keyword, name))
-			return v[i].value;
-	return (Str){0};
-}
-
 static NodeId read_view(CallReader *c, Str callee, Str inside, Str at, uint32_t depth);
 
 static bool is_view(Str callee)
@@ -268,7 +195,7 @@ static Arg read_arg(CallReader *c, Str value, uint32_t depth)
 	NodeId id = node_of(c, value);
 	if (id.i)
 		return (Arg){.kind = AR_NODE, .u.node = id};
-	if (depth < NESTED_MOST && is_call(value, &callee, &inside) && is_view(callee)) {
+	if (depth < NESTED_MOST && pycall_is(value, &callee, &inside) && is_view(callee)) {
 		id = read_view(c, callee, inside, value, depth + 1);
 		if (id.i)
 			return (Arg){.kind = AR_NODE, .u.node = id};
@@ -290,8 +217,8 @@ static DType dtype_of_base(CallReader *c, const Arg *base)
  * first argument. */
 static NodeId read_view(CallReader *c, Str callee, Str inside, Str at, uint32_t depth)
 {
-	Part part[8];
-	uint32_t n = parts_of(inside, part, 8);
+	PyCallPart part[8];
+	uint32_t n = pycall_parts(inside, part, 8);
 	bool pool = str_ends(callee, S("alloc_from_pool"));
 	if (n < (pool ? 5u : 3u))
 		return (NodeId){0};
@@ -301,24 +228,24 @@ static NodeId read_view(CallReader *c, Str callee, Str inside, Str at, uint32_t 
 	if (args[0].kind != AR_NODE)
 		return (NodeId){0};
 	DType dtype = pool ? dtype_parse(part[2].value) : dtype_of_base(c, &args[0]);
-	TypeId type = pool ? type_of(c, part[3].value, part[4].value, dtype, (Str){0})
-	                   : type_of(c, part[1].value, part[2].value, dtype, (Str){0});
+	TypeId type = pool ? pycall_type(c->r->types, part[3].value, part[4].value, dtype, (Sym){0})
+	                   : pycall_type(c->r->types, part[1].value, part[2].value, dtype, (Sym){0});
 	return add_call(c, pool ? S("torch.ops.inductor._alloc_from_pool") : S("torch.ops.inductor._reinterpret_tensor"), type, args, n, at);
 }
 
 /* empty_strided_cpu((6, 4), (4, 1), torch.float32), empty_strided_cuda(...) */
 static NodeId read_empty(CallReader *c, Str callee, Str inside, Str at)
 {
-	Part part[8];
+	PyCallPart part[8];
 	Arg args[8];
-	uint32_t n = parts_of(inside, part, 8), dash = str_rfind(callee, S("_"));
+	uint32_t n = pycall_parts(inside, part, 8), dash = str_rfind(callee, S("_"));
 	Str device = str_eq(str_sub(callee, dash + 1, callee.n), S("strided")) ? (Str){0} : str_sub(callee, dash + 1, callee.n);
 	for (uint32_t i = 0; i < n; i++)
 		args[i] = read_arg(c, part[i].value, NESTED_MOST);
-	Str dtype = part_named(part, n, S("dtype"));
+	Str dtype = pycall_part(part, n, S("dtype"));
 	if (!dtype.n && n > 2)
 		dtype = part[2].value;
-	TypeId type = n > 1 ? type_of(c, part[0].value, part[1].value, dtype_parse(dtype), device) : (TypeId){0};
+	TypeId type = n > 1 ? pycall_type(c->r->types, part[0].value, part[1].value, dtype_parse(dtype), intern(c, device)) : (TypeId){0};
 	return add_call(c, S("torch.empty_strided"), type, args, n < 2 ? n : 2, at);
 }
 
@@ -333,8 +260,8 @@ static NodeId add_write(CallReader *c, NodeId into, Str at)
 /* The arguments of a kernel that it writes, each once. */
 static void read_kernel(CallReader *c, const Kernel *k, Str inside, Str at)
 {
-	Part *part = NEW_N(c->r->scratch, Part, WRITES_MOST);
-	uint32_t n = parts_of(inside, part, WRITES_MOST);
+	PyCallPart *part = NEW_N(c->r->scratch, PyCallPart, WRITES_MOST);
+	uint32_t n = pycall_parts(inside, part, WRITES_MOST);
 	for (uint32_t i = 0; i < n && i < k->nargs; i++) {
 		if (!is_written(k, i))
 			continue;
@@ -347,10 +274,10 @@ static void read_kernel(CallReader *c, const Kernel *k, Str inside, Str at)
 /* A call of which the operator is known by name, or not at all: facts tell. */
 static NodeId read_operator(CallReader *c, Str callee, Str inside, Str at)
 {
-	Part *part = NEW_N(c->r->scratch, Part, ARGS_MOST);
+	PyCallPart *part = NEW_N(c->r->scratch, PyCallPart, ARGS_MOST);
 	Arg *args = NEW_N(c->r->scratch, Arg, ARGS_MOST);
-	uint32_t n = parts_of(inside, part, ARGS_MOST);
-	Str out = part_named(part, n, S("out"));
+	uint32_t n = pycall_parts(inside, part, ARGS_MOST);
+	Str out = pycall_part(part, n, S("out"));
 	NodeId into = out.n && !str_eq(out, S("None")) ? read_arg(c, out, 0).u.node : (NodeId){0};
 	if (out.n && into.i && into.i < c->g->nodes.n && str_starts(callee, S("extern_kernels.")))
 		return add_write(c, into, at);
@@ -388,15 +315,15 @@ static bool is_quiet(Str callee)
 /* assert_size_stride(arg0_1, (3, 4), (4, 1), 'input') */
 static void read_assert(CallReader *c, Str inside)
 {
-	Part part[8];
-	uint32_t n = parts_of(inside, part, 8);
+	PyCallPart part[8];
+	uint32_t n = pycall_parts(inside, part, 8);
 	NodeId id = n > 2 ? node_of(c, part[0].value) : (NodeId){0};
 	if (!id.i)
 		return;
 	Node *node = &c->g->nodes.v[id.i];
 	const Type *had = type_get(c->r->types, node->type);
 	if (!had->has_stride)
-		node->type = type_of(c, part[1].value, part[2].value, had->dtype, sym_str(c->r->program->names, had->device));
+		node->type = pycall_type(c->r->types, part[1].value, part[2].value, had->dtype, had->device);
 }
 
 /* What a call gives; 0: nothing that is a tensor. */
@@ -426,14 +353,14 @@ static NodeId read_call(CallReader *c, Str callee, Str inside, Str at)
 /* arg0_1 = rand_strided((3, 4), (4, 1), device='cpu', dtype=torch.float32), of the code that runs it alone. */
 static void type_input(CallReader *c, Str name, Str inside)
 {
-	Part part[8];
-	uint32_t n = parts_of(inside, part, 8);
+	PyCallPart part[8];
+	uint32_t n = pycall_parts(inside, part, 8);
 	if (n < 2)
 		return;
-	Str device = part_named(part, n, S("device"));
+	Str device = pycall_part(part, n, S("device"));
 	if (device.n > 2)
 		device = str_sub(device, 1, device.n - 1);
-	TypeId type = type_of(c, part[0].value, part[1].value, dtype_parse(part_named(part, n, S("dtype"))), device);
+	TypeId type = pycall_type(c->r->types, part[0].value, part[1].value, dtype_parse(pycall_part(part, n, S("dtype"))), intern(c, device));
 	if (type.i)
 		map_put(&c->types, intern(c, name).i, type.i);
 }
@@ -489,7 +416,7 @@ static void read_assign(CallReader *c, Str name, Str value, Str at)
 		map_put(&c->nodes, intern(c, name).i, id.i);
 		return;
 	}
-	if (is_call(value, &callee, &inside)) {
+	if (pycall_is(value, &callee, &inside)) {
 		id = read_call(c, callee, inside, at);
 		if (id.i)
 			bind(c, name, id);
@@ -565,11 +492,11 @@ static Str arguments_of(CallReader *c, Str inside)
 static bool read_subgraph(CallReader *c, Str targets, Str value, Str at)
 {
 	Str callee, inside;
-	if (targets.n < 2 || targets.p[0] != '(' || targets.p[targets.n - 1] != ')' || !is_call(value, &callee, &inside))
+	if (targets.n < 2 || targets.p[0] != '(' || targets.p[targets.n - 1] != ')' || !pycall_is(value, &callee, &inside))
 		return false;
-	Part *part = NEW_N(c->r->scratch, Part, ARGS_MOST);
+	PyCallPart *part = NEW_N(c->r->scratch, PyCallPart, ARGS_MOST);
 	Arg *args = NEW_N(c->r->scratch, Arg, ARGS_MOST + 1);
-	uint32_t n = parts_of(arguments_of(c, inside), part, ARGS_MOST);
+	uint32_t n = pycall_parts(arguments_of(c, inside), part, ARGS_MOST);
 	for (uint32_t i = 0; i < n; i++)
 		args[i] = read_arg(c, part[i].value, 0);
 	for (uint32_t i = 1; i < targets.n - 1; i++) {
@@ -608,7 +535,7 @@ static void read_statement(CallReader *c, Str s)
 			read_assign(c, left, value, s);
 		else if (!str_is_ident(left) && !read_subgraph(c, left, value, s))
 			add_unread(c, s, "an assignment to something else than one name");
-	} else if (is_call(s, &callee, &inside)) {
+	} else if (pycall_is(s, &callee, &inside)) {
 		read_call(c, callee, inside, s);
 	} else {
 		add_unread(c, s, "a statement of no form that Inductor's code is known to have");

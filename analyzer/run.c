@@ -8,6 +8,7 @@
 #include "fingerprint.h"
 #include "link.h"
 #include "link_places.h"
+#include "link_repro.h"
 #include "observe.h"
 #include "quoted.h"
 #include "read.h"
@@ -168,6 +169,7 @@ static void link(Run *r)
 	ArenaMark mark = arena_mark(&r->scratch);
 	crash_note("link", NULL, 0);
 	run_enter(r, RUN_LINK, 0);
+	link_repros(&r->program, r->types, &r->artifacts, &r->sources, &r->scratch);
 	link_graphs(&r->program, &r->artifacts, &r->sources, &r->scratch);
 	link_places(&r->program, r->types, &r->artifacts, &r->scratch);
 	if (r->dump & DUMP_IR)

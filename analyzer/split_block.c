@@ -237,7 +237,7 @@ Head head_of(Str s)
 		if (str_starts(s, S("graph(")) && str_ends(s, S("):")))
 			return HEAD_GRAPH;
 		break;
-	case 'd': return fx_def_line(s, &open) ? HEAD_DEF : HEAD_NONE;
+	case 'd': return fx_def_line(s, &open) ? HEAD_DEF : head_by_word(s);
 	default: break;
 	}
 	char last = s.p[s.n - 1];
@@ -255,7 +255,7 @@ Head head_of(Str s)
 bool head_is_hard(Head h)
 {
 	return h != HEAD_NONE && h != HEAD_CLASS && h != HEAD_DEF && h != HEAD_SIDE &&
-	       h != HEAD_OUTPUT_PATH && h != HEAD_AOT_ID;
+	       h != HEAD_OUTPUT_PATH && h != HEAD_ARGS && h != HEAD_AOT_ID;
 }
 
 TagRole tag_role(Str tag)
@@ -397,6 +397,23 @@ static bool constructor_end(Span2 *s, Str line, Str t, uint32_t col)
 	return !t.n || (!col && !str_starts(t, S(")")));
 }
 
+/* The lines of load_args stand deeper than its def; a list of arguments ends in its line. */
+static uint32_t args_end(Block *b, uint32_t i)
+{
+	Str t;
+	uint32_t col = line_indent(block_line(b, i), &t), end = i + 1;
+	if (t.n && t.p[0] != 'd')
+		return end;
+	for (uint32_t k = i + 1; k < b->n && k - i < GUARDS_MOST; k++) {
+		uint32_t deep = line_indent(block_line(b, k), &t);
+		if (t.n && deep <= col)
+			break;
+		if (t.n)
+			end = k + 1;
+	}
+	return end;
+}
+
 /* "FILE:12", "FILE:12, ..." behind the last "at " or "in ". */
 static void set_code_place(Block *b, Artifact *a, Str text)
 {
@@ -485,6 +502,7 @@ static uint32_t cut_plain(Block *b, Head h, uint32_t i, const Title *title)
 		line_indent(block_line(b, i), &t);
 		name_metadata(a, t);
 		return end;
+	case HEAD_ARGS: return add_lines(b, ART_REPRO_ARGS, i, args_end(b, i), &a);
 	case HEAD_OUTPUT:
 	case HEAD_AOT_ID:
 		return add_lines(b, ART_OUTPUT_CODE, i, lines_of(b, i, GUARDS_MOST, output_end), &a);

@@ -101,6 +101,7 @@ typedef enum Head {
 	HEAD_RECOMPILE,
 	HEAD_META,
 	HEAD_OUTPUT,
+	HEAD_ARGS,
 	HEAD_AOT_ID, /* begins Inductor's code in a file of its own */
 	HEAD_OUTPUT_PATH,
 	HEAD_EXPORT,
