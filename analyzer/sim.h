@@ -181,7 +181,8 @@ typedef enum CallGuess {
 	GUESS_NOT,     /* by its name */
 	GUESS_MODULE,  /* an object is called: forward or __call__ of its class, perhaps decorated */
 	GUESS_CLOSURE, /* a function without a record of its name: of what decorates it there may be one */
-	GUESS_ANY      /* what stands in a cell of a closure: whatever was decorated */
+	GUESS_ANY,     /* what stands in a cell of a closure: whatever was decorated */
+	GUESS_INIT     /* a class of the program is called: __init__, on the new object that the first argument is */
 } CallGuess;
 
 /* A call that the driver has to make: Host.call answered VALUE_LATER. */

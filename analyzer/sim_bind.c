@@ -132,6 +132,7 @@ static bool may_be_guessed(ProgramRun *r, const Entry *e, const SimCall *c)
 	if (e->resume)
 		return false;
 	switch ((CallGuess)c->guess) {
+	case GUESS_INIT: return str_eq(sym_str(r->s.names, e->name), S("__init__"));
 	case GUESS_MODULE: return is_forward(r, e) || (is_closure(e) && !is_mentioned(r, e->name));
 	case GUESS_CLOSURE: return is_closure(e) && !is_mentioned(r, e->name);
 	case GUESS_ANY: return is_forward(r, e) || is_closure(e) || !is_mentioned(r, e->name);

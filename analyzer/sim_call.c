@@ -198,6 +198,19 @@ static Ref make_object(HostCall *c, Sym cls, uint32_t skip)
 	return r;
 }
 
+/* The constructor's record is one of __init__, if there is one. */
+static Ref construct(HostCall *c, Sym cls)
+{
+	Sim *s = c->s;
+	Sym init = host_sym(s, S("__init__"));
+	if (!host_has_frame(s, init) || is_exception_class(sym_str(s->names, cls)) || host_is_named_tuple(s, cls))
+		return make_object(c, cls, 0);
+	Ref made = sim_object(s, cls, host_site(s, c->m));
+	Ref r = call_frame(c, init, 0, made, false);
+	s->call.guess = GUESS_INIT;
+	return r;
+}
+
 /* ---- methods ---- */
 
 /* Methods that only lists, or only dicts, have. */
@@ -438,7 +451,7 @@ static Ref call_unknown(HostCall *c)
 	if (host_has_frame(s, f.name))
 		return call_frame(c, f.name, 0, 0, false);
 	if (f.root && !f.a && host_is_class(c->name))
-		return make_object(c, f.name, 0);
+		return construct(c, f.name);
 	return call_object(c);
 }
 
@@ -516,7 +529,7 @@ static Ref call_name(HostCall *c)
 	if (has_prefix(c->name, S("torch.")) && !host_is_class(c->name))
 		return host_operator(c, CALLEE_FUNCTION, c->name);
 	if (host_is_class(c->name))
-		return make_object(c, name, 0);
+		return construct(c, name);
 	return call_hidden(c, 0);
 }
 

@@ -232,6 +232,17 @@ static void call_hidden(ProgramRun *r, Activation *caller, const SimCall *c)
 	machine_deliver(&caller->m, result);
 }
 
+/* A constructor that is not shown: the object holds what it got, under the names of keywords as dataclasses do. */
+static Ref keep_arguments(Sim *s, const SimCall *c)
+{
+	Ref made = c->args[0];
+	for (uint32_t i = 1; i < c->nargs; i++)
+		VEC_PUSH(s->a, &sim_obj(s, made)->items, c->args[i]);
+	for (uint32_t i = 0; i < c->nnames; i++)
+		sim_set_attr(s, made, c->names[i], c->args[c->nargs - c->nnames + i]);
+	return made;
+}
+
 static void call_frame(ProgramRun *r)
 {
 	Sim *s = &r->s;
@@ -245,7 +256,10 @@ static void call_frame(ProgramRun *r)
 			die(r, S("a resume function without a record: this arm did not run"));
 			return;
 		}
-		call_hidden(r, caller, &c);
+		if (c.guess == GUESS_INIT)
+			machine_deliver(&caller->m, keep_arguments(s, &c));
+		else
+			call_hidden(r, caller, &c);
 		return;
 	}
 	bind_enter(r, caller->entry, entry, c.args, c.nargs);
@@ -258,6 +272,7 @@ static void call_frame(ProgramRun *r)
 		return;
 	a->guess = c.guess;
 	a->self = c.guess == GUESS_MODULE ? c.args[0] : 0;
+	a->output = c.guess == GUESS_INIT ? c.args[0] : 0;
 	set_closure(r, a, c.fn);
 	if (!c.resume)
 		guess_cells(r, a, caller);
