@@ -317,7 +317,8 @@ enum { AT_RETURN = UINT32_MAX }; /* instruction of the binding of a hook */
 /* hook(module, args, output), or a method of that form; nothing calls it by its name. */
 static bool is_hook(ProgramRun *r, const Entry *e)
 {
-	return !e->resume && !is_forward(r, e) && (e->takes == 3 || e->takes == 4) && !is_mentioned(r, e->name);
+	uint32_t n = entry_takes(e);
+	return !e->resume && !is_forward(r, e) && (n == 3 || n == 4) && !is_mentioned(r, e->name);
 }
 
 bool bind_hook(ProgramRun *r, const Activation *module, Ref output, uint32_t *out)

@@ -290,7 +290,7 @@ static bool call_hook(ProgramRun *r, const Activation *module, Ref output)
 		return false;
 	const Entry *e = run_entry(r, entry);
 	Ref *args = NEW_N(s->a, Ref, 5), *shown = NEW_N(s->a, Ref, 2);
-	if (e->takes == 4)
+	if (entry_takes(e) == 4)
 		args[n++] = r->self ? r->self : module->self;
 	args[n++] = module->self;
 	args[n++] = sim_unknown(s, run_mix(s->frame_site, 61));

@@ -63,6 +63,12 @@ static inline const Entry *run_entry(const ProgramRun *r, uint32_t i)
 /* The function that a resume function belongs to, else the name itself. */
 Str run_base(Str name, bool *resume);
 
+/* Without a local that tells how many parameters there are, those that are used do. */
+static inline uint32_t entry_takes(const Entry *e)
+{
+	return e->takes != UINT32_MAX ? e->takes : e->parameters;
+}
+
 /* ---- sim_pattern.c ---- */
 /* Which values a frame reaches are one object and which are constants: equal patterns, and its record holds. */
 uint64_t pattern_of(ProgramRun *r, const Entry *e, const Ref *args, uint32_t n, Ref closure);
