@@ -27,6 +27,44 @@ void keys_fault(KeysFile *k, const yaml_node_t *node, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* Start of a line of the file, from 0. */
+static uint32_t line_start(Str s, size_t line)
+{
+	uint32_t at = 0;
+	for (; line && at < s.n; line--)
+		at = str_find_char(s, '\n', at) + 1;
+	return at < s.n ? at : s.n;
+}
+
+/* Blanks at the start of a line. */
+static uint32_t indent_of(Str s, uint32_t at)
+{
+	uint32_t n = 0;
+	while (at + n < s.n && s.p[at + n] == ' ')
+		n++;
+	return n;
+}
+
+void keys_fault_in(KeysFile *k, const yaml_node_t *node, uint32_t at, Str text)
+{
+	Str all = keys_scalar(node), before = str_sub(all, 0, all.n - str_ltrim(all).n + at);
+	size_t line = node->start_mark.line, column = node->start_mark.column;
+	uint32_t first = str_rfind(before, S("\n"));
+	if (node->data.scalar.style == YAML_LITERAL_SCALAR_STYLE) {
+		line++;
+		uint32_t lines = 0;
+		for (uint32_t i = 0; i < before.n; i++)
+			lines += before.p[i] == '\n';
+		uint32_t own = first < before.n ? first + 1 : 0, file = line_start(k->text, line + lines);
+		uint32_t inner = indent_of(all, own), outer = indent_of(k->text, file);
+		column = before.n - own + (outer > inner ? outer - inner : 0);
+		line += lines;
+	} else if (first == before.n) {
+		column += before.n + (node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE);
+	}
+	keys_fault_at(k, line, column, text);
+}
+
 void keys_fault_word(KeysFile *k, const yaml_node_t *node, const char *what, Str word,
 	const Nearest *near)
 {
@@ -230,6 +268,7 @@ static void read_documents(KeysFile *k, yaml_parser_t *parser, Str text, KeyFn *
 bool keys_documents(KeysFile *k, Str text, KeyFn *root, void *into)
 {
 	yaml_parser_t parser;
+	k->text = text;
 	if (text.n > (k->file_most ? k->file_most : FILE_MOST)) {
 		keys_fault_at(k, 0, 0, S("the file is larger than 1 MiB"));
 		return false;

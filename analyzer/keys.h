@@ -17,7 +17,8 @@ typedef struct KeysFile {
 	uint32_t file_most, list_most; /* bytes of a file, items of a list; 0: 1 MiB, 1000 */
 	uint32_t documents; /* that were read */
 	yaml_document_t *doc;
-	const void *user; /* the reader's own */
+	Str text;         /* the whole file */
+	void *user;       /* the reader's own */
 } KeysFile;
 
 /* Reads the value of a key, or an item of a list, into the object that the mapping describes. */
@@ -33,6 +34,8 @@ typedef struct Key {
 
 void keys_fault_at(KeysFile *k, size_t line, size_t column, Str text); /* both from 0 */
 void keys_fault(KeysFile *k, const yaml_node_t *node, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* A fault at a byte of the text that keys_text gave for a node, as far as the style of the scalar tells where that stands. */
+void keys_fault_in(KeysFile *k, const yaml_node_t *node, uint32_t at, Str text);
 /* "WHAT 'WORD' (did you mean 'X'?)" */
 void keys_fault_word(KeysFile *k, const yaml_node_t *node, const char *what, Str word, const Nearest *near);
 /* The text of a scalar; empty for anything else. */

@@ -286,7 +286,7 @@ static const Option options[] = {
 	{"statistics", 0, NULL, NULL, set_flag, offsetof(Options, statistics),
 		"findings by rule and by file, and the time of each pass, on standard error"},
 	{"dump", 0, "PASSES", NULL, set_dump, 0,
-		"print passes in place of the report: split,ir,types,alias,link"},
+		"print passes in place of the report: split,ir,types,alias,link,match"},
 
 	{"contract", 0, "NAME", "What is taken for granted", set_contract, 0,
 		"what the compiler keeps: auto (default), fresh, aot, cudagraphs, strict"},
@@ -658,7 +658,7 @@ void options_help(Buf *out)
 		help_option(out, &options[i]);
 	buf_add(out, S("\nExit status:\n"
 		"  0  nothing at or above --fail-on\n"
-		"  1  findings at or above --fail-on (GL901 to GL905 never count); only of check\n"
+		"  1  findings at or above --fail-on (GL901 to GL906 never count); only of check\n"
 		"  2  the command line, the configuration, a rule, facts or a baseline has a fault, or confirm finds no such boundary\n"
 		"  3  no such finding, but input could not be read, or only in part, or holds no graph\n"
 		"  4  failure of the machine or of graphlint itself\n"

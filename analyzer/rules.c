@@ -38,9 +38,20 @@ const Wording *wording_find(const Rule *r, Str variant)
 	}
 }
 
-Rules *rules_builtin(Arena *a)
+void rules_free(Rules *r)
+{
+	for (uint32_t i = 0; i < r->v.n; i++)
+		for (uint32_t k = 0; k < r->v.v[i].patterns.n; k++) {
+			RulePattern *p = &r->v.v[i].patterns.v[k];
+			for (uint32_t c = 0; c < p->where.n; c++)
+				cond_free(&p->where.v[c]);
+		}
+}
+
+Rules *rules_builtin(Arena *a, Names *names)
 {
 	Rules *r = NEW(a, Rules);
+	r->names = names;
 	Buf errors = {.a = a};
 	for (const EmbeddedFile *f = embedded_files; f->name; f++)
 		if (str_ends(str_from_c(f->name), S(".yaml")))

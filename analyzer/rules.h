@@ -6,6 +6,9 @@
 #include "base.h"
 #include "diag.h"
 #include "config.h"
+#include "ir.h"
+#include "pattern.h"
+#include "cond.h"
 
 /* One wording of a rule. Templates hold {name}, filled from Finding.vars, then from the finding itself: the
  * names of rule_vars.def; any other name is a fault of the file. A part in [[ ]] is left out when a name in it has
@@ -25,10 +28,26 @@ typedef struct RuleTest {
 	size_t at_line;        /* of the rule file, from 1 */
 } RuleTest;
 
+/* A step of the evidence of a pattern's findings. */
+typedef struct RuleStep {
+	uint8_t var;
+	StepRole role;
+	Str text;  /* template */
+} RuleStep;
+
+typedef struct RulePattern {
+	const Pattern *pattern;
+	VEC(Cond) where;
+	uint8_t at;          /* metavariable that findings point at */
+	VEC(RuleStep) steps; /* none: one for each statement of the pattern */
+} RulePattern;
+
 typedef struct Rule {
 	Str id, name, summary, help;
 	Str file;              /* path of the rule file */
-	int32_t builtin;       /* row of builtins.def */
+	int32_t builtin;       /* row of builtins.def; -1: patterns */
+	VEC(RulePattern) patterns; /* the pattern, and its alternatives */
+	unsigned stages;       /* bits 1 << STAGE_x: only in these graphs; 0: see match.h */
 	Severity level;        /* default level, for rules whose severity no table decides */
 	unsigned contracts;    /* CONTRACT_BITs; 0: not about a contract */
 	Str since;
@@ -39,10 +58,13 @@ typedef struct Rule {
 
 typedef struct Rules {
 	VEC(Rule) v;
+	Names *names; /* of the runs that patterns are matched in; NULL: made when needed */
 } Rules;
 
 /* The rule files embedded in the program; a fault in one of them is an assertion. */
-Rules *rules_builtin(Arena *a);
+Rules *rules_builtin(Arena *a, Names *names);
+/* Frees what regular expressions hold; the rest is the arena's. */
+void rules_free(Rules *r);
 /* Adds the rules of one file. False and "FILE:LINE:COLUMN: message" lines in *errors when it has faults (unknown keys
  * and names included, with the nearest known one). */
 bool rules_load(Rules *r, Arena *a, Str path, Str text, Buf *errors);

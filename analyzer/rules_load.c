@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Rule files: YAML, one rule a document. A file is checked as a whole, and adds all or nothing. */
-#include "config.h"
-#include "keys.h"
-#include "rules.h"
-#include "template.h"
+#include "rules_priv.h"
+
 #include "utf8.h"
+#include "template.h"
 
 /* Rules of other files, and those of this one so far. */
 static const Rules *known(const KeysFile *k)
@@ -22,15 +21,18 @@ static const Str var_names[] = {
 
 enum { NVARS = sizeof var_names / sizeof *var_names };
 
+/* Metavariables are checked when the patterns are known. */
 static bool var_known(Str name)
 {
+	if (str_starts(name, S("$")))
+		return true;
 	for (uint32_t i = 0; i < NVARS; i++)
 		if (str_eq(name, var_names[i]))
 			return true;
 	return false;
 }
 
-static Str read_template(KeysFile *k, yaml_node_t *node)
+Str rules_read_template(KeysFile *k, yaml_node_t *node)
 {
 	Str t = keys_text(k, node, false), name;
 	Buf why = {.a = k->a};
@@ -60,12 +62,12 @@ static void read_variant(KeysFile *k, yaml_node_t *node, void *into)
 
 static void read_message(KeysFile *k, yaml_node_t *node, void *into)
 {
-	((Wording *)into)->message = read_template(k, node);
+	((Wording *)into)->message = rules_read_template(k, node);
 }
 
 static void read_suggestion(KeysFile *k, yaml_node_t *node, void *into)
 {
-	((Wording *)into)->suggestion = read_template(k, node);
+	((Wording *)into)->suggestion = rules_read_template(k, node);
 }
 
 static void read_wording(KeysFile *k, yaml_node_t *node, void *into)
@@ -203,6 +205,7 @@ static void read_references(KeysFile *k, yaml_node_t *node, void *into)
 
 static void read_wordings(KeysFile *k, yaml_node_t *node, void *into)
 {
+	((RuleDraft *)into)->has_wordings = true;
 	keys_list(k, node, read_wording, into);
 }
 
@@ -309,6 +312,7 @@ int32_t rules_builtin_row(Str name)
 static void read_builtin(KeysFile *k, yaml_node_t *node, void *into)
 {
 	Rule *r = into;
+	((RuleDraft *)into)->has_builtin = true;
 	Str s = keys_text(k, node, false);
 	r->builtin = rules_builtin_row(s);
 	Nearest near = nearest_to(s);
@@ -318,23 +322,59 @@ static void read_builtin(KeysFile *k, yaml_node_t *node, void *into)
 		keys_fault_word(k, node, "there is no analysis", s, &near);
 }
 
-static void read_rule(KeysFile *k, yaml_node_t *node, Rule *r)
+static void read_plain_message(KeysFile *k, yaml_node_t *node, void *into)
+{
+	((RuleDraft *)into)->plain.message = rules_read_template(k, node);
+}
+
+static void read_plain_suggestion(KeysFile *k, yaml_node_t *node, void *into)
+{
+	((RuleDraft *)into)->plain.suggestion = rules_read_template(k, node);
+}
+
+/* `message` and `suggestion` stand for a list of one wording. */
+static void settle_wordings(KeysFile *k, const yaml_node_t *node, RuleDraft *d)
+{
+	bool plain = d->plain.message.n || d->plain.suggestion.n;
+	if (plain && d->has_wordings)
+		keys_fault(k, node, "a rule has either `message` or `wordings`");
+	else if (!d->has_wordings && !d->plain.message.n)
+		keys_fault(k, node, "the key 'message' is missing");
+	else if (plain)
+		VEC_PUSH(k->a, &d->rule.wordings, d->plain);
+}
+
+static void read_rule(KeysFile *k, yaml_node_t *node, RuleDraft *d)
 {
 	static const Key keys[] = {
 		{STR_INIT("id"), true, read_id},
 		{STR_INIT("name"), true, read_name},
 		{STR_INIT("level"), true, read_level},
 		{STR_INIT("summary"), true, read_summary},
-		{STR_INIT("since"), true, read_since},
+		{STR_INIT("since"), false, read_since},
 		{STR_INIT("contracts"), false, read_contracts},
 		{STR_INIT("references"), false, read_references},
-		{STR_INIT("builtin"), true, read_builtin},
-		{STR_INIT("wordings"), true, read_wordings},
-		{STR_INIT("help"), true, read_help},
+		{STR_INIT("builtin"), false, read_builtin},
+		{STR_INIT("pattern"), false, rules_key_pattern},
+		{STR_INIT("where"), false, rules_key_where},
+		{STR_INIT("alternatives"), false, rules_key_alternatives},
+		{STR_INIT("at"), false, rules_key_at},
+		{STR_INIT("evidence"), false, rules_key_evidence},
+		{STR_INIT("stages"), false, rules_key_stages},
+		{STR_INIT("message"), false, read_plain_message},
+		{STR_INIT("suggestion"), false, read_plain_suggestion},
+		{STR_INIT("wordings"), false, read_wordings},
+		{STR_INIT("help"), false, read_help},
 		{STR_INIT("fires"), false, read_fires},
 		{STR_INIT("silent"), false, read_silents},
 	};
-	keys_mapping(k, node, keys, KEYS_N(keys), r);
+	keys_mapping(k, node, keys, KEYS_N(keys), d);
+	if (node->type != YAML_MAPPING_NODE)
+		return;
+	settle_wordings(k, node, d);
+	if (d->has_builtin == (d->main.pattern != NULL))
+		keys_fault(k, node, d->has_builtin ? "a rule has either `builtin` or `pattern`" : "the key 'pattern' is missing");
+	rules_read_patterns(k, node, known(k)->names, d);
 }
 
 /* ---- files ---- */
@@ -342,21 +382,30 @@ static void read_rule(KeysFile *k, yaml_node_t *node, Rule *r)
 static void read_document(KeysFile *k, yaml_node_t *node, void *into)
 {
 	Rules *all = into;
-	Rule r = {.builtin = -1, .file = k->path};
-	read_rule(k, node, &r);
-	VEC_PUSH(k->a, &all->v, r);
+	RuleDraft d = {.rule = {.builtin = -1, .file = k->path}};
+	read_rule(k, node, &d);
+	VEC_PUSH(k->a, &all->v, d.rule);
 }
 
 bool rules_load(Rules *r, Arena *a, Str path, Str text, Buf *errors)
 {
-	Rules all = {0};
+	if (!r->names) {
+		r->names = NEW(a, Names);
+		names_init(r->names, a);
+	}
+	Rules all = {.names = r->names}, added = {0};
 	for (uint32_t i = 0; i < r->v.n; i++)
 		VEC_PUSH(a, &all.v, r->v.v[i]);
 	KeysFile k = {.a = a, .path = path, .errors = errors, .user = &all};
 	bool ok = keys_documents(&k, text, read_document, &all);
 	if (ok && all.v.n == r->v.n)
 		keys_fault_at(&k, 0, 0, S("the file holds no rule"));
-	if (!k.faults)
+	if (!k.faults) {
 		*r = all;
-	return k.faults == 0;
+		return true;
+	}
+	added.v.v = all.v.v + r->v.n;
+	added.v.n = all.v.n - r->v.n;
+	rules_free(&added);
+	return false;
 }

@@ -7,6 +7,7 @@
 #include "evidence.h"
 #include "fingerprint.h"
 #include "link.h"
+#include "match.h"
 #include "link_places.h"
 #include "link_repro.h"
 #include "observe.h"
@@ -22,11 +23,12 @@ void tables_init(Tables *t)
 	t->facts = facts_builtin(&t->a, &t->names);
 	t->shapes = shapes_builtin(&t->a, &t->names);
 	t->sem = sem_table_builtin(&t->a, &t->names);
-	t->rules = rules_builtin(&t->a);
+	t->rules = rules_builtin(&t->a, &t->names);
 }
 
 void tables_free(Tables *t)
 {
+	rules_free(t->rules);
 	arena_free(&t->a);
 }
 
@@ -36,7 +38,8 @@ bool dump_parse(Str list, unsigned *passes, Str *bad)
 		Str name;
 		unsigned bit;
 	} known[] = {{STR_INIT("split"), DUMP_SPLIT}, {STR_INIT("ir"), DUMP_IR}, {STR_INIT("types"), DUMP_TYPES},
-	             {STR_INIT("alias"), DUMP_ALIAS}, {STR_INIT("link"), DUMP_LINK}, {STR_INIT("verdict"), DUMP_VERDICT}};
+	             {STR_INIT("alias"), DUMP_ALIAS}, {STR_INIT("link"), DUMP_LINK}, {STR_INIT("verdict"), DUMP_VERDICT},
+	             {STR_INIT("match"), DUMP_MATCH}};
 	Str part;
 	while (str_cut(&list, ',', &part)) {
 		unsigned bit = 0;
@@ -246,6 +249,7 @@ static bool rule_wanted(const Run *r, CheckRule rule)
 static bool verdicts_wanted(const Run *r)
 {
 	if (!r->findings_only || r->dump & DUMP_VERDICT ||
+	    match_wanted(r->tables->rules, r->levels) ||
 	    rules_need_builtin(r->tables->rules, r->levels, rules_builtin_row(S("boundaries"))))
 		return true;
 	for (uint32_t i = 0; i < CHECK_N; i++)
@@ -327,6 +331,7 @@ static void check(Run *r)
 	crash_note("check", NULL, 0);
 	run_enter(r, RUN_CHECK, 0);
 	check_program(&c);
+	match_program(&c, r->tables->rules, r->levels, r->dump & DUMP_MATCH ? &r->dump_out : NULL);
 }
 
 /* Settings of the configuration that hold for one file only. */

@@ -31,7 +31,7 @@ typedef struct Tables {
 	Rules *rules;
 } Tables;
 
-typedef enum DumpPass { DUMP_SPLIT = 1, DUMP_IR = 2, DUMP_TYPES = 4, DUMP_ALIAS = 8, DUMP_LINK = 16, DUMP_VERDICT = 32 } DumpPass;
+typedef enum DumpPass { DUMP_SPLIT = 1, DUMP_IR = 2, DUMP_TYPES = 4, DUMP_ALIAS = 8, DUMP_LINK = 16, DUMP_VERDICT = 32, DUMP_MATCH = 64 } DumpPass;
 bool dump_parse(Str list, unsigned *passes, Str *bad); /* "split,ir" */
 
 /* The passes in their order. */

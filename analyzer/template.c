@@ -23,7 +23,7 @@ static Token name_token(Str t, uint32_t *at)
 	uint32_t end = str_find_char(t, '}', *at);
 	Str name = str_sub(t, *at + 1, end);
 	*at = end + 1;
-	return (Token){end < t.n && str_is_ident(name) ? T_NAME : T_BAD, name};
+	return (Token){end < t.n && str_is_ident(str_starts(name, S("$")) ? str_sub(name, 1, name.n) : name) ? T_NAME : T_BAD, name};
 }
 
 static Token next_token(Str t, uint32_t *at)

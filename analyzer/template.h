@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * template: sentences with names in them. {name} stands for a value, [[ ]] holds a part that is left out
+ * template: sentences with names in them. {name} or {$name} stands for a value, [[ ]] holds a part that is left out
  * when a name in it has no value (not nested), {{ and }} stand for one brace. */
 #ifndef GRAPHLINT_TEMPLATE_H
 #define GRAPHLINT_TEMPLATE_H

@@ -37,14 +37,14 @@ def rules_there_are():
 
 
 def found(folder):
-    """Rules that fire in a case, under the contract and the version that its arguments name."""
+    """Rules that fire in a case, under the contract, the version and the rules that its arguments name."""
     env = dict(os.environ, ASAN_OPTIONS="exitcode=99")
-    inputs = sorted(glob.glob(os.path.join(folder, "input*")))
+    inputs = sorted(os.path.basename(p) for p in glob.glob(os.path.join(folder, "input*")))
     path = os.path.join(folder, "args")
     words = shlex.split(open(path).read()) if os.path.exists(path) else []
-    asked = [w for w in words if w.startswith(("--contract=", "--torch="))]
-    r = subprocess.run([PROGRAM, "--format=json", "--fail-on=never", "--contract=fresh", *asked, *inputs], stdout=subprocess.PIPE,
-                       stderr=subprocess.PIPE, env=env)
+    asked = [w for w in words if w.startswith(("--contract=", "--torch=", "--rules=", "--max-match"))]
+    r = subprocess.run([os.path.abspath(PROGRAM), "--format=json", "--fail-on=never", "--contract=fresh", *asked, *inputs],
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, cwd=folder)
     return [f["rule"] for f in json.loads(r.stdout)["findings"]]
 
 
