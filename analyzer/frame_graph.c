@@ -207,7 +207,8 @@ static bool is_of(const ProgramFrames *f, FrameRef candidate, const Frame *calle
 static void index_frames(ProgramFrames *f)
 {
 	uint32_t n = f->p->frames.n;
-	f->resumes = f->named = (Map){.a = f->a};
+	f->resumes = f->named = f->aliases = (Map){.a = f->a};
+	f->next_alias = NEW_N(f->a, FrameRef, n);
 	f->function = NEW_N(f->a, Sym, n);
 	f->next_frame = NEW_N(f->a, FrameRef, n);
 	for (uint32_t i = n; i-- > 0;) {
@@ -217,6 +218,11 @@ static void index_frames(ProgramFrames *f)
 		f->function[i] = resumes ? sym_intern(f->p->names, inner) : me->name;
 		if (me->modified)
 			continue;
+		if (me->alias.i) {
+			uint64_t key = function_key(me, me->alias);
+			f->next_alias[i] = map_get(&f->aliases, key);
+			map_put(&f->aliases, key, i + 1);
+		}
 		Map *chains = resumes ? &f->resumes : &f->named;
 		uint64_t key = function_key(me, f->function[i]);
 		f->next_frame[i] = map_get(chains, key);
@@ -280,6 +286,14 @@ ResumeFit frame_resume_candidates(const ProgramFrames *f, FrameRef caller, const
 {
 	uint32_t base = base_of(f, caller);
 	ResumeFit best = FIT_NONE;
+	const Frame *from = frame_at(f, caller);
+	for (FrameRef k = map_get(&f->aliases, function_key(from, call->name)); k; k = f->next_alias[k - 1])
+		if (sym_eq(frame_at(f, k)->alias, call->name) && frame_at(f, k)->unit.i == from->unit.i) {
+			VEC_PUSH(a, out, k);
+			best = FIT_EXACT;
+		}
+	if (best == FIT_EXACT)
+		return best;
 	FrameRef i = map_get(&f->resumes, function_key(frame_at(f, caller), f->function[caller - 1]));
 	for (; i; i = f->next_frame[i - 1]) {
 		ResumeFit got = fit(f, caller, i, call, base);

@@ -42,6 +42,8 @@ typedef struct ProgramFrames {
 	Map graphs;           /* name, unit and process -> first graph, plus chain in next_graph */
 	uint32_t *next_graph; /* by GraphId */
 	Sym *function;        /* by Program.frames: F of a resume function in F, else its own name */
+	Map aliases;          /* ORIGINAL records by the name that callers use, where the dump says it */
+	FrameRef *next_alias; /* by Program.frames */
 	Map resumes, named;   /* ORIGINAL records of a function: its resume functions, itself; first FrameRef of a chain */
 	FrameRef *next_frame; /* by Program.frames: the next in its chain, in the order of the log */
 } ProgramFrames;

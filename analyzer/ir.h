@@ -164,6 +164,7 @@ typedef struct ModuleClass {
 /* A frame of which bytecode is shown. */
 typedef struct Frame {
 	Sym name, file;      /* code object's name and file */
+	Sym alias;           /* the name by which its callers call it, where the dump says it; 0 none */
 	uint32_t first_line; /* of the code object */
 	bool modified;
 	Sym compile_id, process;

@@ -311,6 +311,57 @@ static void mark_superseded(Program *p, const Map *called, Arena *scratch)
 	}
 }
 
+/* "__compiled_fn_2" of "__compiled_fn_2_9dd0b50c_71a6_..." */
+static Str short_name(Str name)
+{
+	uint32_t at = str_find(name, S("compiled_fn_"), 0) + 12;
+	while (at < name.n && name.p[at] >= '0' && name.p[at] <= '9')
+		at++;
+	return str_sub(name, 0, at);
+}
+
+/* AOT's forms stand in files that are named after the Dynamo graph. */
+static void tie_by_alias(Program *p, const Artifacts *arts, Arena *scratch)
+{
+	Map named = {.a = scratch};
+	for (int dynamo = 1; dynamo >= 0; dynamo--)
+		for (uint32_t i = 1; i < p->graphs.n; i++) {
+			Graph *g = p->graphs.v[i];
+			Str alias = g->artifact.i ? arts->v.v[g->artifact.i].alias : (Str){0};
+			if (!is_top(g) || (dynamo ? g->stage != STAGE_DYNAMO || g->printing_of.i || alias.n : !alias.n || g->of.i))
+				continue;
+			Str name = dynamo ? short_name(sym_str(p->names, g->name)) : alias;
+			uint64_t key = key_of(g, sym_intern(p->names, name));
+			if (dynamo)
+				map_put(&named, key, i);
+			else if (map_get(&named, key))
+				g->of = (GraphId){map_get(&named, key)};
+		}
+}
+
+/* depyf keeps the source of every graph module, too, under a hash: one that computes what a graph with a name computes is that
+ * graph. */
+static void join_sources(Program *p, Arena *scratch)
+{
+	Map known = {.a = scratch}, folders = {.a = scratch}; /* units of several files */
+	for (uint32_t i = 1; i < p->graphs.n; i++)
+		if (p->graphs.v[i]->file.i != p->graphs.v[i]->unit.i)
+			map_put(&folders, p->graphs.v[i]->unit.i, 1);
+	for (int named = 1; named >= 0; named--)
+		for (uint32_t i = 1; i < p->graphs.n; i++) {
+			Graph *g = p->graphs.v[i];
+			bool plain = g->stage == STAGE_FX;
+			if (!is_top(g) || g->printing_of.i || !map_get(&folders, g->unit.i) || g->nodes.n < 2 || plain == (named == 1))
+				continue;
+			uint64_t key = mix(structure_hash(g), g->unit.i) | 1;
+			uint32_t k = map_get(&known, key);
+			if (named)
+				map_put(&known, key, k ? k : i);
+			else if (k)
+				g->printing_of = p->graphs.v[k]->id;
+		}
+}
+
 void link_graphs(Program *p, const Artifacts *arts, const Sources *sources, Arena *scratch)
 {
 	Map called = {.a = scratch};
@@ -319,6 +370,8 @@ void link_graphs(Program *p, const Artifacts *arts, const Sources *sources, Aren
 	join_unnamed(p, scratch);
 	join_stages(p, scratch);
 	settle_printings(p);
+	join_sources(p, scratch);
+	tie_by_alias(p, arts, scratch);
 	tie_by_id(p, scratch);
 	tie_by_order(p, scratch);
 	join_passes(p, scratch);

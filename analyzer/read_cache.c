@@ -122,7 +122,7 @@ static Key key_of(const Artifact *art, const Sources *sources)
 {
 	Key k = {0x6c696e74u, 0x67726170u};
 	Str text = source_get(sources, art->file)->text;
-	const Str strings[] = {art->name, art->name_line, art->tag, art->compile_id, art->process, art->code_file};
+	const Str strings[] = {art->name, art->alias, art->name_line, art->tag, art->compile_id, art->process, art->code_file};
 	for (uint32_t i = 0; i < sizeof strings / sizeof *strings; i++)
 		mix_str(&k, strings[i]);
 	mix_u64(&k, (uint64_t)art->kind << 32 | art->attempt);

@@ -304,9 +304,11 @@ static void frame_heading(Out *o, const Frame *f)
 {
 	buf_add(o->out, S("\nframe "));
 	text(o, name_of(o, f->name));
-	buf_add(o->out, S(" at "));
-	text(o, name_of(o, f->file));
-	buf_printf(o->out, ":%u", (unsigned)f->first_line);
+	if (!sym_none(f->file)) { /* what was decompiled says no more of its place */
+		buf_add(o->out, S(" at "));
+		text(o, name_of(o, f->file));
+		buf_printf(o->out, ":%u", (unsigned)f->first_line);
+	}
 	if (!sym_none(f->compile_id)) {
 		buf_add(o->out, S(" ["));
 		text(o, name_of(o, f->compile_id));

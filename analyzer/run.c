@@ -13,6 +13,7 @@
 #include "observe.h"
 #include "quoted.h"
 #include "read.h"
+#include "read_python.h"
 #include "split_units.h"
 #include "suppress.h"
 
@@ -129,6 +130,8 @@ static ReadFn *const readers[ART_N] = {
 	[ART_BYTECODE_ORIGINAL] = read_bytecode,
 	[ART_BYTECODE_MODIFIED] = read_bytecode,
 	[ART_OUTPUT_CODE] = read_output_code,
+	[ART_PYTHON_ORIGINAL] = read_python,
+	[ART_PYTHON_MODIFIED] = read_python,
 };
 
 static void read_artifact(void *ctx, Reader *rd, AotMetas *metas, ArtifactId id)

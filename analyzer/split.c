@@ -5,6 +5,7 @@
 
 #include "split_block.h"
 #include "split_lines.h"
+#include "split_depyf.h"
 #include "split_trace.h"
 
 enum {
@@ -558,7 +559,9 @@ void split_source(Artifacts *t, const Sources *sources, FileId file, const Confi
 	Splitter s = {
 		.out = t, .scratch = &scratch, .src = src, .file = file, .process_at = {.a = &scratch}};
 	s.trace = trace_split(t, sources, file, diags, &scratch, &record);
+	uint32_t from = t->v.n;
 	split_guarded(&s);
+	depyf_split(t, from, sources, file);
 	arena_free(&record);
 	arena_free(&scratch);
 	if (src->damage.n && diags)

@@ -43,6 +43,7 @@ typedef struct Artifact {
 	FileId file, unit;   /* unit: Source.unit */
 	uint32_t at, end;    /* header line in the source: what a message points at */
 	Str name;            /* between `=====`, or code object's name, or class name, or "" */
+	Str alias;           /* another name by which it is called: __resume_at_100_3; of AOT's forms the Dynamo graph */
 	Str name_line;       /* the whole name line where it says more ("pre insert_deferred_runtime_asserts __compiled_fn_2") */
 	Str tag;             /* "graph_code", "aot_graphs", "bytecode": artifact tag or last part of the logger name */
 	Str compile_id;      /* "0/0", "!0/1/0"; empty none */

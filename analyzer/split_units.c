@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "split_depyf.h"
 #include "split_trace.h"
 
 enum {
@@ -263,6 +264,25 @@ static void read_name(Units *u, Source *s)
 	arena_rewind(u->scratch, mark);
 }
 
+/* ---- folders of depyf ---- */
+
+static void join_depyf(Units *u)
+{
+	Map folders = {.a = u->scratch}; /* -> first file of depyf in it */
+	for (uint32_t i = 1; i < u->t->v.n; i++) {
+		const Source *s = &u->t->v.v[i];
+		uint64_t key = key_of(folder_of(s->path));
+		if (!s->role && s->unit.i == i && !map_get(&folders, key) && depyf_is_file(s))
+			map_put(&folders, key, i);
+	}
+	for (uint32_t i = 1; i < u->t->v.n && folders.n; i++) {
+		Source *s = &u->t->v.v[i];
+		uint32_t first = map_get(&folders, key_of(folder_of(s->path)));
+		if (first && s->unit.i == i && str_ends(s->path, S(".py")))
+			s->unit = (FileId){first};
+	}
+}
+
 /* ---- all ---- */
 
 /* Other files in the folder of an index, or below it, were written with the rest. */
@@ -335,6 +355,7 @@ void units_find(Sources *t, Arena *scratch, FileOrder *order)
 		read_name(&u, &t->v.v[i]);
 	for (uint32_t i = 1; i < t->v.n; i++)
 		join_folder(&u, &t->v.v[i]);
+	join_depyf(&u);
 	sort(t, scratch, order);
 	arena_rewind(scratch, mark);
 }
