@@ -237,8 +237,10 @@ static void report_call(const CheckCtx *c, uint32_t frame, const LinkEvent *e, u
 	f->source = (UserSource){.file = file, .line = line, .function = function};
 	f->group = function;
 	diag_var(c->d, f, S("what"), function);
-	if (line)
+	if (line && file.n)
 		diag_varf(c->d, f, S("source"), STR_FMT ":%u", STR_ARG(last_part(file)), line);
+	else if (line)
+		diag_varf(c->d, f, S("source"), "line %u", line);
 	if (load)
 		diag_stepf(c->d, f, ROLE_PLACE, ins_span(code, load), "`" STR_FMT "` goes on behind the break", STR_ARG(sym_str(c->p->names, e->name)));
 	diag_step(c->d, f, ROLE_LINK, ins_span(code, call), S("it is called here"));

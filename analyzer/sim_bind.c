@@ -312,7 +312,7 @@ bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, uint32_t
 
 /* ---- hooks ---- */
 
-enum { AT_RETURN = UINT32_MAX }; /* instruction of the binding of a hook */
+static const uint32_t AT_RETURN = UINT32_MAX; /* instruction of the binding of a hook */
 
 /* hook(module, args, output), or a method of that form; nothing calls it by its name. */
 static bool is_hook(ProgramRun *r, const Entry *e)

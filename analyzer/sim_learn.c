@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim_learn.h"
 
-enum { LEARNED_TWO = UINT32_MAX, LEARNED_MOST = 4096 };
+static const uint32_t LEARNED_TWO = UINT32_MAX;
+enum { LEARNED_MOST = 4096 };
 
 /* The type with numbers for its sizes; none where one is not known, or was only taken for another. */
 static TypeId concrete(Sim *s, TypeId id)
