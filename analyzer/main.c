@@ -113,9 +113,13 @@ static void read_file(Run *r, const Options *o, const WalkFile *f, Progress *pro
 static void read_files(Run *r, const Options *o, const Walk *w, Progress *progress, Buf *trouble)
 {
 	run_enter(r, RUN_INPUT, w->files.n);
+	for (uint32_t i = 0; i < w->passed.n; i++)
+		VEC_PUSH(&r->a, &r->passed, ((PassedFile){w->passed.v[i], S("it begins as no text does")}));
 	for (uint32_t i = 0; i < w->files.n; i++, r->done++)
 		if (w->files.v[i].named || !settings_excluded(o, w->files.v[i].path, trouble->a))
 			read_file(r, o, &w->files.v[i], progress, trouble);
+		else
+			VEC_PUSH(&r->a, &r->passed, ((PassedFile){w->files.v[i].path, S("excluded by the configuration")}));
 }
 
 static void read_inputs(Run *r, const Options *o, Progress *progress, Arena *a)
@@ -295,6 +299,7 @@ static int run(const Options *o, Tables *t, Arena *a)
 	run_init(r, t, &o->cfg);
 	r->dump = o->dump;
 	r->findings_only = needs_findings_only(o);
+	r->until_frames = o->command == CMD_INVENTORY;
 	int status = options_command_reads(o->command) ? analyse(r, o, a) : show_rules(r, o, a);
 	run_free(r);
 	return status;

@@ -352,6 +352,8 @@ static const struct {
 		"print the program: frames, graphs, what crosses between them, who shares and writes what"},
 	[CMD_SUSPECTS] = {STR_INIT("suspects"), "PATH...", suspects_writers, true,
 		"rank the graphs that change the program's result when they alone are compiled"},
+	[CMD_INVENTORY] = {STR_INIT("inventory"), "PATH...", inventory_writers, true,
+		"list files and what each holds, programs and their links, and what was not read and why"},
 	[CMD_CONFIRM] = {STR_INIT("confirm"), "GRAPH:out0 PATH...", NULL, true,
 		"print a Python backend that cuts this output (GRAPH:in2: hides this write), to try it"},
 	[CMD_CAPTURE] = {STR_INIT("capture"), "", NULL, false,

@@ -10,7 +10,7 @@
 #include "terminal.h"
 
 /* What the first word asks for. */
-typedef enum Command { CMD_CHECK, CMD_GRAPH, CMD_SUSPECTS, CMD_CONFIRM, CMD_CAPTURE, CMD_RULES, CMD_EXPLAIN, CMD_CONFIG, CMD_INIT, CMD_LSP, CMD_N } Command;
+typedef enum Command { CMD_CHECK, CMD_GRAPH, CMD_SUSPECTS, CMD_INVENTORY, CMD_CONFIRM, CMD_CAPTURE, CMD_RULES, CMD_EXPLAIN, CMD_CONFIG, CMD_INIT, CMD_LSP, CMD_N } Command;
 
 /* A report besides the one on standard output. */
 typedef struct OutputFile {

@@ -31,6 +31,12 @@ const Writer suspects_writers[] = {
 	{NULL, NULL, NULL, false},
 };
 
+const Writer inventory_writers[] = {
+	{"text", "for people", report_inventory_text, false},
+	{"json", "for programs", report_inventory_json, false},
+	{NULL, NULL, NULL, false},
+};
+
 const Writer rules_writers[] = {
 	{"text", "a line for each, the id first", report_rules_text, true},
 	{"json", "for programs", report_rules_json, true},

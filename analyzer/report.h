@@ -30,6 +30,7 @@ extern const Writer report_writers[]; /* ends with a NULL name; the first is the
 const Writer *report_find(Str name);
 extern const Writer graph_writers[];    /* of the command graph: text, dot */
 extern const Writer suspects_writers[]; /* of the command suspects: text, json */
+extern const Writer inventory_writers[]; /* of the command inventory: text, json */
 extern const Writer rules_writers[];    /* of the command rules: text, json; they need tables and levels only */
 extern const Writer explain_writers[];  /* of the command explain: text, json; the same */
 
@@ -45,6 +46,8 @@ void report_write_junit(const Run *r, const ReportOptions *o, Buf *out);
 void report_write_html(const Run *r, const ReportOptions *o, Buf *out);
 void report_write_markdown(const Run *r, const ReportOptions *o, Buf *out);
 
+void report_inventory_text(const Run *r, const ReportOptions *o, Buf *out);
+void report_inventory_json(const Run *r, const ReportOptions *o, Buf *out);
 void report_graph_text(const Run *r, const ReportOptions *o, Buf *out);
 void report_graph_svg(const Run *r, const ReportOptions *o, Buf *out);
 void report_graph_dot(const Run *r, const ReportOptions *o, Buf *out);

@@ -96,6 +96,29 @@ void run_enter(Run *r, RunPass pass, uint32_t total)
 		r->watch.enter(r->watch.ctx, pass);
 }
 
+bool run_is_index(const Run *r, FileId f)
+{
+	return units_is_index(source_get(&r->sources, f)->text);
+}
+
+/* A file that was asked for and holds nothing known, beside others that do. */
+static void tell_empty(Run *r)
+{
+	const Artifacts *t = &r->artifacts;
+	bool *used = NEW_N(&r->scratch, bool, r->sources.v.n);
+	for (uint32_t i = 1; i < t->v.n; i++)
+		used[t->v.v[i].file.i] = true;
+	for (uint32_t i = 0; i < t->starts.n; i++)
+		used[t->starts.v[i].id.at.file.i] = true;
+	for (uint32_t i = 0; i < t->tensors.n; i++)
+		used[t->tensors.v[i].id.at.file.i] = true;
+	for (uint32_t i = 1; i < r->sources.v.n && t->v.n > 1; i++)
+		if (!used[i] && r->sources.v.v[i].named && !run_is_index(r, (FileId){i})) {
+			Unread u = {.span = {{i}, 0, 0}, .why = S("the file holds no graph, no bytecode and nothing else that is known"), .incomplete = true};
+			VEC_PUSH(r->diags.a, &r->diags.unread, u);
+		}
+}
+
 static void split(Run *r)
 {
 	run_enter(r, RUN_SPLIT, r->sources.v.n ? r->sources.v.n - 1 : 0);
@@ -107,6 +130,7 @@ static void split(Run *r)
 		split_source(&r->artifacts, &r->sources, order.v[i], r->cfg, &r->diags);
 	}
 	split_settle(&r->artifacts, &r->diags);
+	tell_empty(r);
 	if (r->dump & DUMP_SPLIT)
 		split_dump(&r->artifacts, &r->sources, &r->dump_out);
 }
@@ -382,6 +406,19 @@ static void settle_files(Run *r)
 	}
 }
 
+static void judge_program(Run *r)
+{
+	infer(r);
+	alias(r);
+	judge(r);
+	observe(r);
+	evidence_link(&r->diags, &r->program, r->frames, &r->scratch);
+	check(r);
+	apply_levels(r);
+	suppress(r);
+	rules_render(r->tables->rules, &r->diags);
+}
+
 void run_analyse(Run *r)
 {
 	jmp_buf out;
@@ -396,15 +433,8 @@ void run_analyse(Run *r)
 	read_all(r);
 	link(r);
 	frames(r);
-	infer(r);
-	alias(r);
-	judge(r);
-	observe(r);
-	evidence_link(&r->diags, &r->program, r->frames, &r->scratch);
-	check(r);
-	apply_levels(r);
-	suppress(r);
-	rules_render(r->tables->rules, &r->diags);
+	if (!r->until_frames)
+		judge_program(r);
 	diags_sort(&r->diags);
 	r->budget->fail = NULL;
 	crash_note(NULL, NULL, 0);

@@ -50,6 +50,11 @@ typedef struct RunWatch {
 
 enum { RUN_SIM_ARENAS = 5 };
 
+/* A file that walking a folder passed over. */
+typedef struct PassedFile {
+	Str path, why;
+} PassedFile;
+
 typedef struct Run {
 	Budget *budget;         /* its own, unless the caller shares one */
 	Budget own_budget;
@@ -79,6 +84,8 @@ typedef struct Run {
 	uint32_t quiet_by_contract; /* boundaries that a contract keeps */
 	bool out_of_memory;     /* the budget ended the run: what is there is incomplete */
 	uint32_t files_failed;
+	VEC(PassedFile) passed; /* in the order in which they were met */
+	bool until_frames;      /* nobody asks for more than what was read and how it is joined */
 	RunWatch watch;
 	RunPass pass;           /* the one at work */
 	uint32_t done, total;   /* of what it counts; total 0: it does not */
@@ -95,6 +102,8 @@ void run_init_next(Run *r, Tables *t, const Config *cfg, Budget *budget, Types *
 void run_enter(Run *r, RunPass pass, uint32_t total);
 void run_analyse(Run *r);   /* fills diags, program, summaries; never fails: trouble is in diags or out_of_memory */
 void run_free(Run *r);
+/* Is the file a list of others, without an artifact of its own? */
+bool run_is_index(const Run *r, FileId f);
 /* Exit status of design: 0, 1, 3 or 4, by findings, unread input and cfg->fail_on. */
 int run_status(const Run *r);
 

@@ -27,7 +27,8 @@ typedef enum PrefixStyle {
 	PREFIX_2_3,       /* V1201 02:01:38.906000 8725 file:line] [0/0_1] [__graph_code], every line */
 	PREFIX_FORMAT,    /* TORCH_LOGS_FORMAT, pytest's captured log: first line only */
 	PREFIX_DEBUG_LOG, /* [aot_autograd.py:1321 DEBUG], first line only: debug logs of 2.0 to 2.2 */
-	PREFIX_TRACE      /* payload of a record of TORCH_TRACE, behind tabs; tag is the kind of the record */
+	PREFIX_TRACE,     /* payload of a record of TORCH_TRACE, behind tabs; tag is the kind of the record */
+	PREFIX_N
 } PrefixStyle;
 Str prefix_style_name(PrefixStyle p);
 

@@ -121,6 +121,11 @@ static bool is_directory(Str text)
 	return head.n && head.p[0] == '{' && str_has(head, S("\"artifacts\"")) && str_has(head, S("\"url\""));
 }
 
+bool units_is_index(Str text)
+{
+	return trace_is_index(text) || is_directory(text);
+}
+
 /* [0/0_1], [!0/1/0], [!0/-/-], [-/-] */
 static Str id_of_key(Str key, uint32_t *attempt)
 {

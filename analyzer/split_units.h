@@ -9,6 +9,9 @@
 
 typedef VEC(FileId) FileOrder;
 
+/* Is the text a list of other files: raw.jsonl, compile_directory.json? */
+bool units_is_index(Str text);
+
 /* Sets unit, order and role of all sources, and gives the order in which they were written: files of a unit together, in
  * the place of its first. What is kept lives in the arena of the table. */
 void units_find(Sources *t, Arena *scratch, FileOrder *order);

@@ -144,8 +144,11 @@ static void visit(Walk *w, Str path, uint64_t depth, Folders *todo, Folders *lin
 		identity(w, &st, &known);
 		if (!known)
 			VEC_PUSH(w->a, todo, ((Folder){path, depth}));
-	} else if (S_ISREG(st.st_mode) && !looks_binary(w, path)) {
-		take_file(w, path, &st, false);
+	} else if (S_ISREG(st.st_mode)) {
+		if (looks_binary(w, path))
+			VEC_PUSH(w->a, &w->passed, path);
+		else
+			take_file(w, path, &st, false);
 	}
 }
 

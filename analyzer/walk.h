@@ -15,6 +15,7 @@ typedef struct Walk {
 	Arena *a;
 	uint64_t depth_most;
 	VEC(WalkFile) files;
+	VEC(Str) passed;  /* files that are no text */
 	Names seen;       /* device and inode: a file is read once, a loop of links is left */
 	Map seen_file;    /* Sym in `seen` -> index in `files` + 1 */
 	Buf *trouble;     /* "PATH: why", one a line */
