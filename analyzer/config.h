@@ -86,6 +86,7 @@ typedef struct Config {
 	Severity fail_on;    /* SEV_NONE: never */
 	Severity show;       /* lowest severity that text for people shows */
 	bool allow_incomplete;
+	uint32_t jobs;       /* processes that may work at once; 0, 1: one */
 	bool contract_given; /* on the command line: it holds for every file */
 	VEC(RuleAsk) asks;
 	VEC(Suppression) suppressions;

@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 
+#include "jobs.h"
 #include "nearest.h"
 
 typedef struct Parse {
@@ -69,6 +70,15 @@ static bool set_primary(Parse *p, const Option *opt, Str value)
 	nearest_try(&near, S("source"));
 	p->o->at_source = str_eq(value, S("source"));
 	return p->o->at_source || str_eq(value, S("dump")) || fault(p, opt, value, &near, "it is dump or source, not");
+}
+
+static bool set_jobs(Parse *p, const Option *opt, Str value)
+{
+	uint32_t n;
+	if (!str_to_u32(value, &n) || !n)
+		return fault(p, opt, value, NULL, "a number above 0 is needed, not");
+	p->o->cfg.jobs = n;
+	return true;
 }
 
 static bool set_source_root(Parse *p, const Option *opt, Str value)
@@ -318,6 +328,9 @@ static const Option options[] = {
 	{"write-baseline", 0, "FILE", NULL, set_file, offsetof(Options, write_baseline),
 		"write the findings of this run to such a file"},
 
+	{"jobs", 'j', "N", "Work", set_jobs, 0,
+		"at most N processes at once (default: as many as processors); the output is the same for any N"},
+
 	{"stdin-filename", 0, "NAME", "Input", set_stdin_name, 0,
 		"what to call standard input (`-`); default <stdin>"},
 
@@ -557,6 +570,7 @@ bool options_parse(Options *o, Arena *a, int argc, char **argv, Buf *why)
 	Buf shorts = {.a = a};
 	struct option *longs = NEW_N(a, struct option, NOPTIONS + 1);
 	*o = (Options){.cfg = config_default(), .writer = report_writers, .stdin_name = S("<stdin>")};
+	o->cfg.jobs = jobs_processors();
 	buf_add(&shorts, S("-:")); /* words in their order, `:` for a value that is missing */
 	for (int i = 0; i < NOPTIONS; i++) {
 		int takes = options[i].arg ? required_argument : no_argument;

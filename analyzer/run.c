@@ -297,6 +297,16 @@ static const uint8_t *by_aot(Run *r)
 	return aot;
 }
 
+static uint32_t count_captured(const Run *r)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 1; i < r->program.graphs.n; i++) {
+		const Graph *g = r->program.graphs.v[i];
+		n += g->stage == STAGE_DYNAMO && is_analysed(g) && !g->superseded && !g->parent.i;
+	}
+	return n;
+}
+
 static void judge(Run *r)
 {
 	if (!verdicts_wanted(r)) {
@@ -307,9 +317,9 @@ static void judge(Run *r)
 	VerdictCtx c = {.p = &r->program, .t = r->types, .f = r->tables->facts, .shapes = r->tables->shapes,
 	                .sem = r->tables->sem, .types = (const NodeTypes *const *)r->node_types, .summaries = (const Summary *const *)r->summaries,
 	                .aot = by_aot(r), .torch = r->cfg->torch, .names = &r->tables->names, .keep = &r->a, .a = &r->sim[0], .scratch = &r->sim[1], .inner = &r->sim[2],
-	                .terms = &r->sim[3], .runs = &r->sim[4], .frames = r->frames, .quoted = &quoted, .dump = r->dump & DUMP_VERDICT ? &r->dump_out : NULL};
+	                .terms = &r->sim[3], .runs = &r->sim[4], .frames = r->frames, .quoted = &quoted, .jobs = r->cfg->jobs, .done = &r->done, .dump = r->dump & DUMP_VERDICT ? &r->dump_out : NULL};
 	crash_note("verdict", NULL, 0);
-	run_enter(r, RUN_VERDICT, 0);
+	run_enter(r, RUN_VERDICT, count_captured(r));
 	r->verdicts = verdict_program(&c);
 }
 

@@ -137,6 +137,11 @@ bool term_surely_differs(const Terms *t, TermId a, TermId b)
 	return surely_differs(t, a, b, 0, &left);
 }
 
+bool terms_fit(const Terms *t, uint64_t terms, uint64_t operands)
+{
+	return !t->limit || (terms < t->limit && operands / OPERANDS_EACH <= t->limit);
+}
+
 bool terms_limit_hit(const Terms *t)
 {
 	return t->limit_hit;

@@ -57,6 +57,8 @@ bool term_is_unsure(const Terms *t, TermId id);
  * that differ for certain; what only `perhaps` depends on an operand proves nothing. */
 bool term_surely_differs(const Terms *t, TermId a, TermId b);
 bool terms_limit_hit(const Terms *t);
+/* Would so many terms and operands be below the limit? */
+bool terms_fit(const Terms *t, uint64_t terms, uint64_t operands);
 /* Where a table stands; going back drops all terms made since. */
 typedef struct TermsMark {
 	uint32_t terms, operands;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "verdict.h"
 
+#include "jobs.h"
 #include "sim_learn.h"
 #include "sim_run.h"
+#include "verdict_jobs.h"
 
 enum {
 	MAX_PATHS = 6,
@@ -16,18 +18,15 @@ enum {
 	STEPS_EACH = 10
 };
 
-/* Activations that run their original code, since a cut changes which of their arguments are one object. */
-typedef struct Originals {
-	uint32_t at[RUN_ORIGINALS], n;
-} Originals;
-
 typedef struct Path {
 	uint8_t choices[RUN_MAX_CHOICES];
 	uint32_t n;
 	RunResult *ref[ASSUME_N]; /* made when asked for */
+	bool paid[ASSUME_N];      /* it is not made, but counted among the steps: another process made it */
 	struct {
 		Originals from;
 		RunResult *ref[ASSUME_N];
+		bool paid[ASSUME_N];
 	} special[MAX_SPECIALISED];
 	uint32_t nspecial;
 } Path;
@@ -43,6 +42,9 @@ typedef struct Judge {
 	bool hidden;
 	Str why;          /* no path could be followed */
 	uint64_t steps_left;
+	uint32_t most_terms, most_operands; /* at the same time, since they were last set */
+	RefUses *uses;     /* gets what questions are compared with; NULL: nobody asks */
+	uint64_t ref_steps; /* of such runs, as far as they were made here */
 } Judge;
 
 /* How two runs differ, in ascending order of what is concluded. */
@@ -159,8 +161,10 @@ static uint32_t first_other_pattern(const RunResult *a, const RunResult *b, cons
 }
 
 /* The slot that keeps the run without a cut under these assumptions; NULL when there are too many of them. */
-static RunResult **reference(Path *p, Assume assume, const Originals *from)
+/* NULL: there are too many of them to keep. *paid: see Path. */
+static RunResult **reference(Path *p, Assume assume, const Originals *from, bool **paid)
 {
+	*paid = &p->paid[assume];
 	if (!from->n)
 		return &p->ref[assume];
 	uint32_t k = 0;
@@ -170,8 +174,24 @@ static RunResult **reference(Path *p, Assume assume, const Originals *from)
 		return NULL;
 	if (k == p->nspecial)
 		p->special[p->nspecial++].from = *from;
+	*paid = &p->special[k].paid[assume];
 	return &p->special[k].ref[assume];
 }
+
+static RunResult *run_reference(Judge *j, const Path *p, Assume assume, const Originals *from, bool paid)
+{
+	const SimCut none = {.output = -1, .input = -1};
+	uint64_t left = j->steps_left;
+	if (paid) /* it costs nothing, and was not cut short */
+		j->steps_left = STEPS_OF_RUN;
+	uint64_t before = j->steps_left;
+	RunResult *r = run(j, p, none, assume, from);
+	j->ref_steps += before - j->steps_left;
+	if (paid)
+		j->steps_left = left;
+	return r;
+}
+
 
 /* A write on one side of the cut and a later read on the other. */
 static void evidence(Arena *keep, const RunResult *cut, Verdict *v)
@@ -235,6 +255,19 @@ static void note_choices(Answer *a, const RunResult *r)
 	memcpy(a->other, r->other, a->n * sizeof *a->other);
 }
 
+static void note_terms(Judge *j)
+{
+	TermsMark now = terms_mark(j->base.terms);
+	j->most_terms = now.terms > j->most_terms ? now.terms : j->most_terms;
+	j->most_operands = now.operands > j->most_operands ? now.operands : j->most_operands;
+}
+
+static void note_use(Judge *j, const Path *p, const Question *q, const Originals *from, uint64_t steps)
+{
+	if (j->uses && q->keep)
+		VEC_PUSH(j->c->keep, j->uses, ((RefUse){(uint32_t)(p - j->paths), (uint32_t)q->assume, *from, steps}));
+}
+
 /* Compares a run with the cut to one without. What the former made is dropped again, terms too: there is one for each
  * boundary, and nothing of it is needed but the answer. */
 static Answer ask(Judge *j, Path *p, const Question *q)
@@ -242,14 +275,16 @@ static Answer ask(Judge *j, Path *p, const Question *q)
 	Originals from = {0};
 	Answer out = {.d = DIFF_UNKNOWN, .possible = true};
 	for (;;) {
-		const SimCut none = {.output = -1, .input = -1};
-		RunResult **kept = q->keep ? reference(p, q->assume, &from) : NULL;
+		bool *paid = NULL;
+		RunResult **kept = q->keep ? reference(p, q->assume, &from, &paid) : NULL;
 		if (kept && !*kept)
-			*kept = run(j, p, none, q->assume, &from);
+			*kept = run_reference(j, p, q->assume, &from, *paid);
 		ArenaMark mark = arena_mark(j->c->runs);
 		TermsMark terms = terms_mark(j->base.terms);
-		const RunResult *ref = kept ? *kept : run(j, p, none, q->assume, &from), *with = NULL;
+		const RunResult *ref = kept ? *kept : q->keep ? run_reference(j, p, q->assume, &from, false) : run(j, p, (SimCut){.output = -1, .input = -1}, q->assume, &from);
+		const RunResult *with = NULL;
 		uint32_t other = UINT32_MAX;
+		note_use(j, p, q, &from, ref->steps);
 		note_choices(&out, ref);
 		out.possible = !ref->dead || !from.n;
 		if (!ref->stopped && out.possible) {
@@ -267,6 +302,7 @@ static Answer ask(Judge *j, Path *p, const Question *q)
 			evidence(j->c->keep, with, q->v);
 		if (out.d == DIFF_UNKNOWN && other == UINT32_MAX && out.possible && !q->v->why.n)
 			q->v->why = str_copy(j->c->keep, with ? unknown_why(ref, with) : ref->why);
+		note_terms(j);
 		terms_rewind(j->base.terms, terms);
 		arena_rewind(j->c->runs, mark);
 		if (other == UINT32_MAX)
@@ -531,6 +567,133 @@ static void follow(Judge *j)
 	}
 }
 
+/* ---- graphs by several processes ---- */
+
+enum {
+	PARALLEL_PARTS = 4,     /* fewer are done one after the other, each by several processes */
+	PARALLEL_GRAPHS = 3,    /* fewer are not worth it */
+	PARALLEL_STEPS = 20000  /* of the run without a cut, likewise */
+};
+
+static bool is_asked(const VerdictCtx *c, const Graph *g, FileId unit, Sym process)
+{
+	return is_of(g, unit, process) && g->stage == STAGE_DYNAMO && !g->printing_of.i && !g->superseded && !g->parent.i && c->summaries[g->id.i];
+}
+
+static void note_done(const Judge *j)
+{
+	if (j->c->done)
+		++*j->c->done;
+}
+
+static void judge_cuts(Judge *j, const Graph *g, GraphVerdicts *out)
+{
+	judge_graph(j, g, out);
+	if (j->c->aot && j->c->aot[g->id.i])
+		judge_traced(j, g, out);
+}
+
+/* Graphs of a process of which verdicts are asked. */
+typedef struct Asked {
+	Judge *j;
+	GraphVerdicts *out;
+	VEC(const Graph *) graphs;
+	VerdictCost all;   /* of those that other processes judged */
+	RefUses uses;
+	uint64_t limit;    /* steps of one graph that another process may do */
+} Asked;
+
+/* In a worker: it is not cut short by what others used up; whether that matters is seen when it comes back. */
+static bool judge_task(void *ctx, uint32_t i, Buf *out)
+{
+	Asked *asked = ctx;
+	Judge *j = asked->j;
+	const Graph *g = asked->graphs.v[i];
+	GraphVerdicts v = {0};
+	VerdictCost cost = {0};
+	TermsMark before = terms_mark(j->base.terms);
+	asked->uses.n = 0;
+	j->uses = &asked->uses;
+	j->ref_steps = 0;
+	j->steps_left = asked->limit;
+	j->most_terms = j->most_operands = 0;
+	judge_cuts(j, g, &v);
+	TermsMark after = terms_mark(j->base.terms);
+	cost.steps = asked->limit - j->steps_left - j->ref_steps;
+	cost.terms = after.terms - before.terms;
+	cost.operands = after.operands - before.operands;
+	cost.more_terms = j->most_terms > after.terms ? j->most_terms - after.terms : 0;
+	cost.more_operands = j->most_operands > after.operands ? j->most_operands - after.operands : 0;
+	verdict_pack_cost(&cost, &asked->uses, out);
+	verdict_pack(&v, g->outputs.n, g->inputs.n, out);
+	return j->steps_left > 0;
+}
+
+/* Steps that one process alone would have spent on it, after those that were judged before. */
+static uint64_t pay(Judge *j, const VerdictCost *cost, const RefUses *uses)
+{
+	uint64_t steps = cost->steps;
+	for (uint32_t i = 0; i < uses->n; i++) {
+		const RefUse *u = &uses->v[i];
+		bool *paid;
+		RunResult **kept = reference(&j->paths[u->path % MAX_PATHS], (Assume)(u->assume % ASSUME_N), &u->from, &paid);
+		if (kept && (*kept || *paid))
+			continue;
+		steps += u->steps;
+		if (kept)
+			*paid = true;
+	}
+	return steps;
+}
+
+/* Would there have been room for all terms? */
+static bool terms_had_room(const Judge *j, const VerdictCost *all)
+{
+	TermsMark now = terms_mark(j->base.terms);
+	return !terms_limit_hit(j->base.terms) &&
+	       terms_fit(j->base.terms, (uint64_t)now.terms + all->terms + all->more_terms, (uint64_t)now.operands + all->operands + all->more_operands);
+}
+
+/* In the order of the graphs: an answer counts when one process alone would have come to it below all limits. */
+static bool take_verdicts(void *ctx, uint32_t i, Str data)
+{
+	Asked *asked = ctx;
+	Judge *j = asked->j;
+	const Graph *g = asked->graphs.v[i];
+	GraphVerdicts v = {0};
+	VerdictCost cost, *all = &asked->all;
+	if (!verdict_unpack_cost(&data, &cost, &asked->uses, j->c->keep) ||
+	    !verdict_unpack(&data, g->outputs.n, g->inputs.n, &v, j->c->keep))
+		return false;
+	all->terms += cost.terms;
+	all->operands += cost.operands;
+	all->more_terms = cost.more_terms > all->more_terms ? cost.more_terms : all->more_terms;
+	all->more_operands = cost.more_operands > all->more_operands ? cost.more_operands : all->more_operands;
+	uint64_t steps = pay(j, &cost, &asked->uses);
+	if (steps >= j->steps_left || !terms_had_room(j, all))
+		return false;
+	j->steps_left -= steps;
+	GraphVerdicts *out = &asked->out[g->id.i];
+	out->outputs = v.outputs;
+	out->inputs = v.inputs;
+	out->traced.v = v.traced.v;
+	out->traced.n = v.traced.n;
+	out->traced.cap = v.traced.cap;
+	note_done(j);
+	return true;
+}
+
+/* How many of the graphs are judged behind it: the first so many. */
+static uint32_t judge_in_parallel(Asked *asked)
+{
+	const VerdictCtx *c = asked->j->c;
+	if (c->jobs < 2 || c->dump || asked->graphs.n < PARALLEL_GRAPHS || asked->j->npaths * (uint64_t)asked->graphs.n * asked->j->paths[0].ref[ASSUME_NOTHING]->steps < PARALLEL_STEPS)
+		return 0;
+	Jobs jobs = {.workers = c->jobs, .tasks = asked->graphs.n, .work = judge_task, .take = take_verdicts, .ctx = asked, .budget = c->runs->budget};
+	asked->limit = asked->j->steps_left;
+	return jobs_run(&jobs);
+}
+
 static void judge_process(const VerdictCtx *c, FileId unit, Sym process, GraphVerdicts *out)
 {
 	const Program *p = c->p;
@@ -546,15 +709,19 @@ static void judge_process(const VerdictCtx *c, FileId unit, Sym process, GraphVe
 		dump_paths(j);
 	AotLog log = {.a = c->runs, .counts = {.a = c->runs}};
 	record_calls(j, &log);
-	for (uint32_t i = 1; i < p->graphs.n && j->npaths; i++) {
-		const Graph *g = p->graphs.v[i];
-		if (!is_of(g, unit, process) || g->stage != STAGE_DYNAMO || g->printing_of.i || g->superseded ||
-		    g->parent.i || !c->summaries[i])
-			continue;
-		judge_graph(j, g, &out[i]);
+	Asked asked = {.j = j, .out = out};
+	for (uint32_t i = 1; i < p->graphs.n && j->npaths; i++)
+		if (is_asked(c, p->graphs.v[i], unit, process))
+			VEC_PUSH(c->runs, &asked.graphs, p->graphs.v[i]);
+	uint32_t judged = judge_in_parallel(&asked);
+	for (uint32_t n = 0; n < asked.graphs.n; n++) {
+		const Graph *g = asked.graphs.v[n];
+		uint32_t i = g->id.i;
+		if (n >= judged) {
+			judge_cuts(j, g, &out[i]);
+			note_done(j);
+		}
 		aot_groups(&log, g, c->names, c->torch.lo || c->torch.hi ? c->torch : g->torch, c->keep, &out[i].groups);
-		if (c->aot && c->aot[i])
-			judge_traced(j, g, &out[i]);
 		for (uint32_t k = 0; c->dump && k < g->outputs.n; k++)
 			dump_verdict(j, g, "output", k, &out[i].outputs[k]);
 		for (uint32_t k = 0; c->dump && k < g->inputs.n; k++)
@@ -568,18 +735,83 @@ static void judge_process(const VerdictCtx *c, FileId unit, Sym process, GraphVe
 	arena_free(c->terms);
 }
 
-GraphVerdicts *verdict_program(const VerdictCtx *c)
+/* ---- all processes that the dump shows ---- */
+
+typedef struct Part {
+	FileId unit;
+	Sym process;
+} Part;
+
+typedef struct Parts {
+	const VerdictCtx *c;
+	GraphVerdicts *out;
+	VEC(Part) v;
+} Parts;
+
+static Parts parts_of(const VerdictCtx *c, GraphVerdicts *out)
 {
-	const Program *p = c->p;
-	GraphVerdicts *out = NEW_N(c->keep, GraphVerdicts, p->graphs.n);
+	Parts parts = {.c = c, .out = out};
 	Map done = {.a = c->keep};
-	for (uint32_t i = 0; i < p->frames.n; i++) {
-		const Frame *f = &p->frames.v[i];
+	for (uint32_t i = 0; i < c->p->frames.n; i++) {
+		const Frame *f = &c->p->frames.v[i];
 		uint64_t key = ((uint64_t)f->unit.i << 32 | f->process.i) + 1;
 		if (map_get(&done, key))
 			continue;
 		map_put(&done, key, 1);
-		judge_process(c, f->unit, f->process, out);
+		VEC_PUSH(c->keep, &parts.v, ((Part){f->unit, f->process}));
 	}
+	return parts;
+}
+
+/* In a worker: one part, with everything that is found of its graphs. */
+static bool judge_part(void *ctx, uint32_t i, Buf *out)
+{
+	const Parts *parts = ctx;
+	const Part *part = &parts->v.v[i];
+	const Program *p = parts->c->p;
+	VerdictCtx alone = *parts->c;
+	alone.jobs = 1;
+	judge_process(&alone, part->unit, part->process, parts->out);
+	for (uint32_t k = 1; k < p->graphs.n; k++)
+		if (is_of(p->graphs.v[k], part->unit, part->process)) {
+			verdict_pack_number(k, out);
+			verdict_pack(&parts->out[k], p->graphs.v[k]->outputs.n, p->graphs.v[k]->inputs.n, out);
+		}
+	return true;
+}
+
+static bool take_part(void *ctx, uint32_t i, Str data)
+{
+	const Parts *parts = ctx;
+	const Program *p = parts->c->p;
+	uint32_t k;
+	(void)i;
+	while (data.n) {
+		/* a worker that broke off sends nothing of a part, one that did not sends all of it */
+		bool ok = verdict_unpack_number(&data, &k) && k && k < p->graphs.n &&
+		          verdict_unpack(&data, p->graphs.v[k]->outputs.n, p->graphs.v[k]->inputs.n, &parts->out[k], parts->c->keep);
+		ASSERT(ok);
+		if (parts->c->done && parts->out[k].outputs)
+			++*parts->c->done;
+	}
+	return true;
+}
+
+/* How many parts are judged behind it: the first so many. Each has limits of its own. */
+static uint32_t judge_parts(Parts *parts)
+{
+	const VerdictCtx *c = parts->c;
+	if (c->jobs < 2 || c->dump || parts->v.n < PARALLEL_PARTS)
+		return 0;
+	Jobs jobs = {.workers = c->jobs, .tasks = parts->v.n, .work = judge_part, .take = take_part, .ctx = parts, .budget = c->runs->budget};
+	return jobs_run(&jobs);
+}
+
+GraphVerdicts *verdict_program(const VerdictCtx *c)
+{
+	GraphVerdicts *out = NEW_N(c->keep, GraphVerdicts, c->p->graphs.n);
+	Parts parts = parts_of(c, out);
+	for (uint32_t i = judge_parts(&parts); i < parts.v.n; i++)
+		judge_process(c, parts.v.v[i].unit, parts.v.v[i].process, out);
 	return out;
 }

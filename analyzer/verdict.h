@@ -71,6 +71,8 @@ typedef struct VerdictCtx {
 	Names *names;
 	Arena *keep;
 	Arena *a, *scratch, *inner, *terms, *runs; /* working memory, empty before and after */
+	uint32_t jobs;  /* processes that may work at once; 0, 1: this one alone. The answers are the same */
+	uint32_t *done; /* counts graphs that are judged; may be NULL */
 	Buf *dump; /* NULL, or gets the text of --dump=verdict */
 } VerdictCtx;
 
