@@ -232,11 +232,24 @@ static bool comes_again(ProgramRun *r, const Activation *from, uint32_t next)
 	return false;
 }
 
+/* Is anything given that a module could compute with? */
+static bool gives_something(ProgramRun *r, const SimCall *c)
+{
+	bool any = c->rest || c->map;
+	for (uint32_t i = c->guess == GUESS_MODULE; i < c->nargs && !any; i++) {
+		HeapKind k = (HeapKind)sim_obj(&r->s, c->args[i])->kind;
+		any = k != HK_CONST && k != HK_NAME && k != HK_CODE;
+	}
+	return any;
+}
+
 /* The next record, when nothing speaks against it. */
 static bool takes_next(ProgramRun *r, const Activation *from, const SimCall *c, uint32_t next)
 {
 	if (!c->guess)
 		return true;
+	if (c->guess == GUESS_MODULE && !gives_something(r, c))
+		return false;
 	return frame_fits(&r->s, r->plan->frames, run_entry(r, next)->modified_frame, c) == TRI_MUST && !comes_again(r, from, next);
 }
 

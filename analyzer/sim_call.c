@@ -428,6 +428,20 @@ static Ref call_object(HostCall *c)
 	return call_hidden(c, c->fn);
 }
 
+/* logger.warning(...): it is seen like what is printed, and nothing more is done with it. */
+static bool is_logging(Sim *s, Ref owner, Str method)
+{
+	static const Str names[] = {STR_INIT("logger"), STR_INIT("log"), STR_INIT("_logger"), STR_INIT("LOGGER"), STR_INIT("LOG")};
+	static const Str methods[] = {STR_INIT("debug"),    STR_INIT("info"),      STR_INIT("warning"),      STR_INIT("warn"),     STR_INIT("error"),
+	                              STR_INIT("critical"), STR_INIT("exception"), STR_INIT("warning_once"), STR_INIT("info_once")};
+	bool logs = false, known = false;
+	for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
+		logs |= str_eq(names[i], host_name(s, owner));
+	for (uint32_t i = 0; i < sizeof methods / sizeof *methods; i++)
+		known |= str_eq(methods[i], method);
+	return logs && known && sim_obj(s, owner)->root;
+}
+
 static Ref call_unknown(HostCall *c)
 {
 	Sim *s = c->s;
@@ -435,6 +449,11 @@ static Ref call_unknown(HostCall *c)
 	c->name = sym_str(s->names, f.name);
 	if (f.known)
 		return call_hidden(c, 0);
+	if (f.kind == HK_UNKNOWN && f.a && is_logging(s, f.a, c->name)) {
+		for (uint32_t i = 0; i < c->n; i++)
+			VEC_PUSH(s->a, &s->printed, ((SimPrinted){host_term(s, c->args[i])}));
+		return sim_none(s);
+	}
 	if (f.kind == HK_UNKNOWN && f.a) {
 		settle_owner(c, f.a, c->name);
 		Ref r = call_owned(c, f.a, f.name);
