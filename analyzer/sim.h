@@ -179,7 +179,8 @@ typedef struct SimFlow {
 /* How a call leads to a frame of the dump. */
 typedef enum CallGuess {
 	GUESS_NOT,     /* by its name */
-	GUESS_MODULE,  /* an object is called: forward or __call__ of its class, perhaps decorated */
+	GUESS_FORWARD, /* a part of an object that a global names is called: forward or __call__ of its class */
+	GUESS_MODULE,  /* another object is called: the same, perhaps decorated */
 	GUESS_CLOSURE, /* a function without a record of its name: of what decorates it there may be one */
 	GUESS_ANY,     /* what stands in a cell of a closure: whatever was decorated */
 	GUESS_INIT     /* a class of the program is called: __init__, on the new object that the first argument is */
@@ -194,6 +195,7 @@ typedef struct SimCall {
 	uint32_t nargs;
 	const Sym *names;     /* of the last nnames arguments; NULL none */
 	uint32_t nnames;
+	bool names_hidden;    /* some of the last arguments have names that are not known */
 	bool resume;
 	uint8_t guess;        /* CallGuess: code without a record, such as a library's, may run as well */
 	Ref holder[2];        /* of a guess: what hidden code gets besides the arguments; 0 none */

@@ -27,11 +27,22 @@ static bool find_parameters(const Code *c, Arena *scratch, uint32_t *n, uint32_t
 	return known;
 }
 
-/* Variables stand in the order of their indices, parameters first: the first local says how many there are, those that
- * are never used too. */
-uint32_t code_takes(const Code *c, Arena *scratch)
+static uint32_t index_named(const Code *c, const Names *names, Str name)
+{
+	for (uint32_t i = 0; i < c->nvars; i++)
+		if (!c->vars[i].free && !c->vars[i].deref && str_eq(sym_str(names, c->vars[i].name), name))
+			return c->vars[i].index;
+	return UINT32_MAX;
+}
+
+/* Variables stand in the order of their indices, parameters first, and of these *args and **kwargs last: the first local
+ * says how many there are, those that are never used too. */
+uint32_t code_takes(const Code *c, const Names *names, Arena *scratch)
 {
 	uint32_t n, local;
+	uint32_t kwargs = index_named(c, names, S("kwargs")), args = index_named(c, names, S("args"));
+	if (kwargs != UINT32_MAX && (args == UINT32_MAX || args + 1 == kwargs))
+		return kwargs + 1;
 	bool known = find_parameters(c, scratch, &n, &local) && local != INS_NONE && local >= n;
 	return known ? local : UINT32_MAX;
 }
@@ -172,6 +183,38 @@ static Stars find_stars(Sim *s, const Code *original, const Code *modified, uint
 	    (is_named(s, c, last, S("args")) || (!sure && (takes_items(modified, last) || is_counted(s, c, last)))))
 		st.args = --st.fixed;
 	return st;
+}
+
+/* Is an item of *args or **kwargs given that code which was made for a call names? */
+static bool gives_item(Sim *s, const SimCall *c, const Stars *st, bool keywords, Ref key)
+{
+	int64_t k;
+	Str name;
+	if (keywords) {
+		bool given = c->map || c->names_hidden || !host_text(s, key, &name);
+		for (uint32_t i = 0; i < c->nnames && !given; i++)
+			given = str_eq(sym_str(s->names, c->names[i]), name);
+		return given;
+	}
+	uint32_t positional = c->nargs - c->nnames;
+	return c->rest || c->names_hidden || !host_int(s, key, &k) || (k >= 0 && st->fixed + k < positional);
+}
+
+bool frame_gets(Sim *s, Machine *m, const Code *original, const Code *modified, uint32_t takes, const SimCall *c)
+{
+	Stars st = find_stars(s, original, modified, takes, true);
+	for (uint32_t i = 0; modified && i + 2 < modified->n; i++) {
+		bool keywords = st.keywords != UINT32_MAX && loads(modified, i, st.keywords);
+		uint32_t k = i + 1;
+		if (!keywords && (st.args == UINT32_MAX || !loads(modified, i, st.args)))
+			continue;
+		if (k + 3 < modified->n && modified->ins[k].row->act == ACT_COPY && modified->ins[k + 1].row->act == ACT_STORE)
+			k += 2;
+		if (modified->ins[k].row->act == ACT_CONST && modified->ins[k + 1].row->act == ACT_GETITEM &&
+		    !gives_item(s, c, &st, keywords, host_constant(s, m, ins_repr(modified, &modified->ins[k]))))
+			return false;
+	}
+	return true;
 }
 
 static Ref opened_tuple(Sim *s, const Ref *v, uint32_t n, Ref rest)

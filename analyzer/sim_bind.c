@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * sim_bind: which record of a function a call runs. Records stand in the order in which they first ran. */
+#include "sim_args.h"
 #include "sim_fit.h"
+#include "sim_host.h"
 #include "sim_run_priv.h"
 
 /* Sizes, strides and numbers of arguments: what guards look at. */
@@ -127,14 +129,24 @@ static bool is_closure(const Entry *e)
 	return c->nfree != 0;
 }
 
+static bool has_parameter(const ProgramRun *r, const Entry *e, uint32_t index, Str name)
+{
+	const Code *c = e->original ? e->original : e->modified;
+	for (uint32_t i = 0; i < c->nvars; i++)
+		if (c->vars[i].index == index && !c->vars[i].free && str_eq(sym_str(r->s.names, c->vars[i].name), name))
+			return true;
+	return false;
+}
+
 static bool may_be_guessed(ProgramRun *r, const Entry *e, const SimCall *c)
 {
 	if (e->resume)
 		return false;
 	switch ((CallGuess)c->guess) {
 	case GUESS_INIT: return str_eq(sym_str(r->s.names, e->name), S("__init__"));
+	case GUESS_FORWARD: return is_forward(r, e);
 	case GUESS_MODULE: return is_forward(r, e) || (is_closure(e) && !is_mentioned(r, e->name));
-	case GUESS_CLOSURE: return is_closure(e) && !is_mentioned(r, e->name);
+	case GUESS_CLOSURE: return is_closure(e) && !is_mentioned(r, e->name) && !has_parameter(r, e, 0, S("self"));
 	case GUESS_ANY: return is_forward(r, e) || is_closure(e) || !is_mentioned(r, e->name);
 	default: return false;
 	}
@@ -151,13 +163,22 @@ static bool ran_within(const ProgramRun *r, uint32_t entry, uint32_t outer)
 
 /* ---- candidates ---- */
 
+/* A function that was made in a frame has the lines of its code. */
+static bool is_code_of(ProgramRun *r, const Entry *e, Ref fn)
+{
+	Ref code = fn && sim_obj(&r->s, fn)->kind == HK_FUNCTION ? sim_obj(&r->s, fn)->a : 0;
+	if (!code || sim_obj(&r->s, code)->kind != HK_CODE || !sim_obj(&r->s, code)->num)
+		return true;
+	return sim_obj(&r->s, code)->num == e->first_line;
+}
+
 static bool is_candidate(ProgramRun *r, const Entry *caller, const Entry *e, const SimCall *c)
 {
 	Str name = sym_str(r->s.names, c->name);
 	if (c->guess)
 		return may_be_guessed(r, e, c);
 	if (!c->resume)
-		return !e->resume && sym_eq(e->name, c->name);
+		return !e->resume && sym_eq(e->name, c->name) && is_code_of(r, e, c->fn);
 	if (!e->resume)
 		return false;
 	if (str_starts(name, S("__resume_at_")) || str_starts(name, S("___resume_at_")))
@@ -186,7 +207,7 @@ static uint32_t bind_again(ProgramRun *r, const Activation *from, const SimCall 
 	uint32_t last = UINT32_MAX;
 	for (uint32_t k = r->bindings.n; k-- > 0;) {
 		const Binding *b = &r->bindings.v[k];
-		bool same = (b->caller == from->entry && b->at == from->m.at) || (c->guess == GUESS_MODULE && b->self == c->args[0]);
+		bool same = (b->caller == from->entry && b->at == from->m.at) || (guess_is_module(c) && b->self == c->args[0]);
 		if (!same || !fits[b->callee])
 			continue;
 		if (compiled_for(r, b->callee, sig))
@@ -236,9 +257,10 @@ static bool comes_again(ProgramRun *r, const Activation *from, uint32_t next)
 static bool gives_something(ProgramRun *r, const SimCall *c)
 {
 	bool any = c->rest || c->map;
-	for (uint32_t i = c->guess == GUESS_MODULE; i < c->nargs && !any; i++) {
-		HeapKind k = (HeapKind)sim_obj(&r->s, c->args[i])->kind;
-		any = k != HK_CONST && k != HK_NAME && k != HK_CODE;
+	for (uint32_t i = 1; i < c->nargs && !any; i++) {
+		const HeapObj *o = sim_obj(&r->s, c->args[i]);
+		any = c->guess == GUESS_FORWARD ? o->kind == HK_TENSOR || (o->kind == HK_UNKNOWN && o->root)
+		                                : !host_reads_nothing(&r->s, c->args[i]);
 	}
 	return any;
 }
@@ -248,9 +270,11 @@ static bool takes_next(ProgramRun *r, const Activation *from, const SimCall *c, 
 {
 	if (!c->guess)
 		return true;
-	if (c->guess == GUESS_MODULE && !gives_something(r, c))
+	if (guess_is_module(c) && !gives_something(r, c))
 		return false;
-	return frame_fits(&r->s, r->plan->frames, run_entry(r, next)->modified_frame, c) == TRI_MUST && !comes_again(r, from, next);
+	const Entry *e = run_entry(r, next);
+	return frame_fits(&r->s, r->plan->frames, e->modified_frame, c) == TRI_MUST && !comes_again(r, from, next) &&
+	       frame_gets(&r->s, (Machine *)&from->m, e->original, e->modified, e->takes, c);
 }
 
 /* A function that is called by its name may be what a decorator made of it, and that is due. */
@@ -301,7 +325,7 @@ static bool find_record(ProgramRun *r, const Activation *from, const SimCall *c,
 	if (best == UINT32_MAX)
 		return false;
 	*out = best;
-	VEC_PUSH(r->s.a, &r->bindings, ((Binding){from->entry, from->m.at, best, c->guess == GUESS_MODULE ? c->args[0] : 0}));
+	VEC_PUSH(r->s.a, &r->bindings, ((Binding){from->entry, from->m.at, best, guess_is_module(c) ? c->args[0] : 0}));
 	return true;
 }
 
@@ -314,7 +338,7 @@ bool bind_call(ProgramRun *r, const Activation *from, const SimCall *c, uint32_t
 	if (planned && planned->caller == from->entry && planned->at == from->m.at) {
 		*out = planned->callee;
 		if (*out != UINT32_MAX)
-			VEC_PUSH(r->s.a, &r->bindings, ((Binding){from->entry, from->m.at, *out, c->guess == GUESS_MODULE ? c->args[0] : 0}));
+			VEC_PUSH(r->s.a, &r->bindings, ((Binding){from->entry, from->m.at, *out, guess_is_module(c) ? c->args[0] : 0}));
 	} else {
 		r->differ = true;
 		find_record(r, from, c, out);
@@ -331,7 +355,7 @@ static const uint32_t AT_RETURN = UINT32_MAX; /* instruction of the binding of a
 static bool is_hook(ProgramRun *r, const Entry *e)
 {
 	uint32_t n = entry_takes(e);
-	return !e->resume && !is_forward(r, e) && (n == 3 || n == 4) && !is_mentioned(r, e->name);
+	return !e->resume && !is_forward(r, e) && (n == 3 || n == 4) && !is_mentioned(r, e->name) && !has_parameter(r, e, n - 1, S("kwargs"));
 }
 
 bool bind_hook(ProgramRun *r, const Activation *module, Ref output, uint32_t *out)

@@ -105,6 +105,7 @@ static Ref call_frame(HostCall *c, Sym name, Ref fn, Ref self, bool resume)
 	s->call = (SimCall){.name = name, .fn = fn, .args = args, .nargs = given + extra, .resume = resume};
 	s->call.names = named ? names : NULL;
 	s->call.nnames = named;
+	s->call.names_hidden = c->names_hidden;
 	s->call.rest = c->rest;
 	s->call.map = c->map;
 	return VALUE_LATER;
@@ -404,11 +405,19 @@ static Ref call_linear(HostCall *c)
 static Ref call_guessed(HostCall *c, CallGuess guess, Ref self)
 {
 	Sim *s = c->s;
-	Sym name = guess == GUESS_MODULE ? host_sym(s, S("forward")) : host_sym(s, c->name.n ? c->name : S("a call"));
+	Sym name = self ? host_sym(s, S("forward")) : host_sym(s, c->name.n ? c->name : S("a call"));
 	Ref r = call_frame(c, name, 0, self, false);
 	s->call.guess = (uint8_t)guess;
 	s->call.holder[0] = self ? 0 : c->fn;
 	return r;
+}
+
+/* registry.get: a part of what a global names, a method more often than a module. */
+static bool is_of_global(Sim *s, Ref r)
+{
+	Ref owner = sim_obj(s, r)->a;
+	const HeapObj *o = owner ? sim_obj(s, owner) : NULL;
+	return o && o->kind == HK_UNKNOWN && o->root && !o->a && o->name.i && !o->decorated;
 }
 
 /* A module of the program, or another object that can be called. */
@@ -424,7 +433,7 @@ static Ref call_object(HostCall *c)
 	if (sim_obj(s, c->fn)->decorated)
 		return call_guessed(c, GUESS_ANY, 0);
 	if (sim_obj(s, c->fn)->root)
-		return call_guessed(c, GUESS_MODULE, c->fn);
+		return call_guessed(c, is_of_global(s, c->fn) ? GUESS_FORWARD : GUESS_MODULE, c->fn);
 	return call_hidden(c, c->fn);
 }
 
@@ -549,7 +558,7 @@ static Ref call_name(HostCall *c)
 		return host_operator(c, CALLEE_FUNCTION, c->name);
 	if (host_is_class(c->name))
 		return construct(c, name);
-	return call_hidden(c, 0);
+	return library ? call_hidden(c, 0) : call_guessed(c, GUESS_CLOSURE, 0);
 }
 
 /* ---- arguments ---- */

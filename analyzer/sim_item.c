@@ -342,6 +342,22 @@ static Ref output_item(Sim *s, const HeapObj *o, int64_t k)
 	return 0;
 }
 
+/* self.layers[:n]: lists of modules by their customary names, from the first one on. */
+static bool is_module_list(Sim *s, const HeapObj *o, Ref key)
+{
+	static const Str ends[] = {STR_INIT("layers"), STR_INIT("blocks"), STR_INIT("modules"), STR_INIT("stages"), STR_INIT("experts")};
+	if (o->kind != HK_UNKNOWN || !o->a || o->known || host_kind(s, key) != HK_SLICE)
+		return false;
+	const Ref *parts = sim_obj(s, key)->items.v;
+	int64_t first = 0;
+	if ((!host_is_none(s, parts[0]) && (!host_int(s, parts[0], &first) || first)) || !host_is_none(s, parts[2]))
+		return false;
+	for (uint32_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		if (str_ends(sym_str(s->names, o->name), ends[i]))
+			return true;
+	return false;
+}
+
 static Ref object_item(Sim *s, Machine *m, Ref o, Ref key)
 {
 	HeapObj p = *sim_obj(s, o);
@@ -361,6 +377,8 @@ static Ref object_item(Sim *s, Machine *m, Ref o, Ref key)
 	}
 	if (p.kind == HK_UNKNOWN && p.known)
 		return host_opaque(s, term_op(s->terms, host_sym(s, S("getitem")), (TermId[]){p.term, host_term(s, key)}, 2, 0));
+	if (is_module_list(s, &p, key))
+		return o;
 	if (p.kind == HK_UNKNOWN && takes_tensor_key(s, key) && host_may_be_tensor(s, o)) {
 		host_become_tensor(s, o);
 		return host_op(s, CALLEE_OPERATOR, S("getitem"), (Ref[]){o, key}, 2);

@@ -62,7 +62,7 @@ Entries entries_of(const Program *p, FileId unit, Sym process, Arena *a)
 			x->parameters = code_parameters(f->code, a);
 		}
 		if (!x->resume && (!f->modified || !x->original))
-			x->takes = code_takes(f->code, a);
+			x->takes = code_takes(f->code, p->names, a);
 	}
 	arms_collect(&e, p, a);
 	return e;
@@ -219,9 +219,9 @@ static void call_hidden(ProgramRun *r, Activation *caller, const SimCall *c)
 	Ref owner = c->keeps_owner ? c->holder[1] : 0, *args = NEW_N(s->scratch, Ref, c->nargs + 6);
 	bool escaped = owner && sim_obj(s, owner)->escaped;
 	uint32_t n = 0;
-	for (uint32_t i = c->guess == GUESS_MODULE; i < c->nargs; i++)
+	for (uint32_t i = guess_is_module(c); i < c->nargs; i++)
 		args[n++] = c->args[i];
-	if (c->guess == GUESS_MODULE)
+	if (guess_is_module(c))
 		args[n++] = c->args[0];
 	for (uint32_t i = 0; i < sizeof more / sizeof *more; i++)
 		if (more[i])
@@ -271,7 +271,7 @@ static void call_frame(ProgramRun *r)
 	if (!a)
 		return;
 	a->guess = c.guess;
-	a->self = c.guess == GUESS_MODULE ? c.args[0] : 0;
+	a->self = guess_is_module(&c) ? c.args[0] : 0;
 	a->output = c.guess == GUESS_INIT ? c.args[0] : 0;
 	set_closure(r, a, c.fn);
 	if (!c.resume)
@@ -286,7 +286,7 @@ static bool call_hook(ProgramRun *r, const Activation *module, Ref output)
 {
 	Sim *s = &r->s;
 	uint32_t entry, n = 0;
-	if (module->guess != GUESS_MODULE || !bind_hook(r, module, output, &entry))
+	if ((module->guess != GUESS_MODULE && module->guess != GUESS_FORWARD) || !bind_hook(r, module, output, &entry))
 		return false;
 	const Entry *e = run_entry(r, entry);
 	Ref *args = NEW_N(s->a, Ref, 5), *shown = NEW_N(s->a, Ref, 2);

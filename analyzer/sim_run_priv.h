@@ -78,6 +78,11 @@ void arms_collect(Entries *e, const Program *p, Arena *a);
 /* Does the dump show which arm of the branch ran, where the activation stands in original code? */
 bool arms_shown(ProgramRun *r, const Activation *a, bool *jump);
 
+static inline bool guess_is_module(const SimCall *c)
+{
+	return c->guess == GUESS_MODULE || c->guess == GUESS_FORWARD;
+}
+
 /* ---- sim_bind.c ---- */
 /* The record that a call runs: the next one that has not run yet, when it fits; else one that ran with arguments alike.
  * False: it has none. */
