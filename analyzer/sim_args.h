@@ -22,8 +22,8 @@ typedef struct FrameArgs {
 uint32_t code_takes(const Code *c, const Names *names, Arena *scratch);
 /* `m`: the caller's; `takes` of code_takes; `modified` may be NULL. Where it cannot be told which variable takes what, the run becomes unsure. */
 FrameArgs frame_args(Sim *s, Machine *m, const Code *original, const Code *modified, uint32_t takes, const SimCall *c);
-/* Could code that was made for a call have been made for this one? Not when it reads items of *args or **kwargs that
- * this one does not give. */
+/* Could code that was made for a call have been made for this one? Not when most items of *args and **kwargs
+ * that it reads are not given by this one. */
 bool frame_gets(Sim *s, Machine *m, const Code *original, const Code *modified, uint32_t takes, const SimCall *c);
 
 #endif
