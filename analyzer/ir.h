@@ -90,6 +90,20 @@ typedef struct Node {
 	uint32_t at, end;     /* bytes of the statement in the source file, without deletions */
 } Node;
 
+typedef enum ExportKind {
+	EXPORT_NONE,
+#define EXPORT_ROLE(id, word, words, back) EXPORT_##id,
+#include "export_roles.def"
+#undef EXPORT_ROLE
+	EXPORT_N
+} ExportKind;
+
+/* What the signature of an exported program says of an input or output. */
+typedef struct ExportRole {
+	uint8_t kind; /* ExportKind */
+	Sym target;   /* "lin.weight"; 0 none */
+} ExportRole;
+
 /* One element of what the graph returns. */
 typedef struct Output {
 	Arg arg;
@@ -97,6 +111,7 @@ typedef struct Output {
 	Sym descriptor;   /* "PlainAOTOutput(idx=0)" of expanded prints; 0 none */
 	uint32_t top;     /* element of the returned tuple that it stands in */
 	bool nested;      /* that element is a tuple, list or dict itself */
+	ExportRole role;
 } Output;
 
 /* Where the memory of an input lay when its graph was captured: describe_tensor of a trace, the arguments of a
@@ -145,6 +160,7 @@ typedef struct Graph {
 	VEC(NodeId) inputs;
 	VEC(Sym) input_descriptors; /* parallel to inputs when the print has them, else empty */
 	VEC(InputPlace) places; /* parallel to inputs when the dump tells of any, else empty */
+	ExportRole *input_roles; /* parallel to inputs, of exported programs with a signature, else NULL */
 	VEC(Output) outputs;
 	VEC(Child) children;
 	Map child_at;        /* Sym of a child -> its index + 1 in children, the first of equal ones; see graph_index_children */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "link.h"
 
+#include "link_export.h"
+
 /* "__compiled_fn_3" within "pre insert_deferred_runtime_asserts __compiled_fn_3"; empty when there is none */
 static Str compiled_name(Str name)
 {
@@ -377,6 +379,7 @@ void link_graphs(Program *p, const Artifacts *arts, const Sources *sources, Aren
 	join_passes(p, scratch);
 	called_names(arts, sources, &called, p->names);
 	mark_superseded(p, &called, scratch);
+	link_export(p, arts, sources, scratch);
 }
 
 const Graph *link_principal(const Program *p, const Graph *g)

@@ -2,6 +2,7 @@
 #include "observe.h"
 
 #include "graph_words.h"
+#include "link_export.h"
 #include "observe_priv.h"
 
 Severity observe_severity(Tri certainty, Observable o, bool kept)
@@ -209,6 +210,20 @@ void observe_verdict_steps(Observe *o, Finding *f, const Verdict *v)
 	diag_var(o->d, f, S("why"), v->why.n || v->observable != OBS_UNKNOWN ? v->why : not_asked(o));
 }
 
+/* "the buffer `count`", where an exported program says so */
+static void owner_of(const Observe *o, Finding *f, int32_t input)
+{
+	const ExportRole *r = o->g->input_roles && input >= 0 ? &o->g->input_roles[input] : NULL;
+	Str words = r ? export_role_words(r->kind) : (Str){0};
+	if (words.n && r->target.i)
+		diag_varf(o->d, f, S("owner"), STR_FMT " `" STR_FMT "`", STR_ARG(words), STR_ARG(name_of(o, r->target)));
+}
+
+static bool gives_back(const Observe *o, uint32_t output)
+{
+	return export_gives_back(o->g->outputs.v[output].role.kind);
+}
+
 static void boundary_step(Observe *o, Finding *f, uint32_t j)
 {
 	diag_stepf(o->d, f, ROLE_BOUNDARY, observe_output_span(o, j), "output %u leaves the graph", j);
@@ -236,10 +251,20 @@ static void output_aliases_input(Observe *o, uint32_t j, const OutputSummary *s)
 	diag_var(o->d, f, S("output_name"), s->node.i ? observe_node_name(o, s->node) : (Str){0});
 	if (f->input >= 0)
 		diag_var(o->d, f, S("input_name"), observe_node_name(o, o->g->inputs.v[f->input]));
+	owner_of(o, f, f->input);
 	diag_var(o->d, f, S("through"), through(o, s->chain, s->nchain));
 	chain_steps(o, f, s->chain, s->nchain);
 	boundary_step(o, f, j);
 	observe_verdict_steps(o, f, v);
+}
+
+/* The first output in the same memory that the caller gets. */
+static uint32_t partner_of(const Observe *o, const OutputSummary *s)
+{
+	for (uint32_t i = 0; i < s->nof; i++)
+		if (!gives_back(o, s->of[i]))
+			return s->of[i];
+	return UINT32_MAX;
 }
 
 static void outputs_share(Observe *o, uint32_t j, const OutputSummary *s)
@@ -250,29 +275,54 @@ static void outputs_share(Observe *o, uint32_t j, const OutputSummary *s)
 	                        &quiet);
 	if (traced && (sev = observe_traced_severity(s->certainty, v)) > SEV_NOTE)
 		quiet = false;
-	if (sev == SEV_NONE || !s->nof)
+	uint32_t partner = partner_of(o, s);
+	if (sev == SEV_NONE || partner == UINT32_MAX)
 		return;
 	Finding *f = observe_finding(o, S("GL102"), sev, alias_span(o, s, j), alias_node(o, s));
 	f->variant = traced ? S("traced") : str_printf(o->d->a, "%s-%s", may ? "may" : "must", s->kind == ALIAS_OUTPUT ? "object" : "view");
 	f->output = (int32_t)j;
-	f->other_output = (int32_t)s->of[0];
+	f->other_output = (int32_t)partner;
 	f->contracts = contracts_of(KEEP_OUTPUT_OUTPUT, false) | (traced ? CONTRACT_BIT(CONTRACT_AOT) : 0);
 	f->quiet_by_contract = quiet;
 	certainty_of(o, f, s->certainty, s->condition, v);
-	const OutputSummary *p = &o->s->outputs[s->of[0]];
+	const OutputSummary *p = &o->s->outputs[partner];
 	diag_var(o->d, f, S("output_name"), s->node.i ? observe_node_name(o, s->node) : (Str){0});
 	diag_var(o->d, f, S("partner_name"), p->node.i ? observe_node_name(o, p->node) : (Str){0});
 	diag_var(o->d, f, S("through"), through(o, s->chain, s->nchain));
 	chain_steps(o, f, s->chain, s->nchain);
 	boundary_step(o, f, j);
-	diag_stepf(o->d, f, ROLE_BOUNDARY, observe_output_span(o, s->of[0]), "output %u leaves the graph in the same memory", s->of[0]);
+	diag_stepf(o->d, f, ROLE_BOUNDARY, observe_output_span(o, partner), "output %u leaves the graph in the same memory", partner);
 	observe_verdict_steps(o, f, v);
+}
+
+/* By the signature an output is the new value of a buffer or an input: whoever runs the graph copies it there. */
+static void given_back(Observe *o, uint32_t j)
+{
+	const ExportRole *r = &o->g->outputs.v[j].role;
+	NodeId node = o->s->outputs[j].node;
+	Finding *f = observe_finding(o, S("GL103"), SEV_NOTE, observe_output_span(o, j), (NodeId){0});
+	f->variant = S("signature");
+	f->certainty = TRI_MUST;
+	f->contracts = contracts_of(KEEP_INPUT_WRITES, true);
+	diag_var(o->d, f, S("output_name"), node.i ? observe_node_name(o, node) : (Str){0});
+	diag_varf(o->d, f, S("owner"), STR_FMT " `" STR_FMT "`", STR_ARG(export_role_words(r->kind)), STR_ARG(name_of(o, r->target)));
+	for (uint32_t i = 0; o->g->input_roles && r->target.i && i < o->g->inputs.n; i++) {
+		const Node *in = graph_node(o->g, o->g->inputs.v[i]);
+		Sym names = r->kind == EXPORT_INPUT_MUTATION ? (in->name.i ? in->name : in->target) : o->g->input_roles[i].target;
+		if (names.i == r->target.i)
+			f->input = (int32_t)i;
+	}
+	diag_step(o->d, f, ROLE_BOUNDARY, observe_output_span(o, j), S("the new value leaves the graph here"));
 }
 
 static void observe_outputs(Observe *o)
 {
 	for (uint32_t j = 0; j < o->g->outputs.n; j++) {
 		const OutputSummary *s = &o->s->outputs[j];
+		if (gives_back(o, j)) {
+			given_back(o, j);
+			continue;
+		}
 		switch (s->kind) {
 		case ALIAS_INPUT:
 		case ALIAS_VIEW_OF_INPUT:
@@ -313,6 +363,7 @@ static void written(Observe *o, const InputSummary *in, bool metadata, int32_t i
 	certainty_of(o, f, certainty, w->condition, v);
 	if (input >= 0)
 		diag_var(o->d, f, S("input_name"), observe_node_name(o, o->g->inputs.v[input]));
+	owner_of(o, f, input);
 	diag_var(o->d, f, S("through"), through(o, w->chain, w->nchain));
 	if (w->nchain)
 		chain_steps(o, f, w->chain, w->nchain);
