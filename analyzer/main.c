@@ -22,6 +22,7 @@
 #include "progress.h"
 #include "report.h"
 #include "report_common.h"
+#include "rule_test.h"
 #include "run.h"
 #include "settings.h"
 #include "statistics.h"
@@ -29,7 +30,7 @@
 #include "walk.h"
 
 /* The others, 1 and 3, come from run_status. */
-enum { STATUS_CLEAN = 0, STATUS_USAGE = 2, STATUS_FAILURE = 4 };
+enum { STATUS_CLEAN = 0, STATUS_FOUND = 1, STATUS_USAGE = 2, STATUS_FAILURE = 4 };
 
 /* ---- printing ---- */
 
@@ -320,6 +321,20 @@ static int show_settings(const Options *o, Arena *a)
 	return put(buf_str(&safe), STATUS_CLEAN);
 }
 
+static int test_rules(const Options *o, Tables *t, Arena *a)
+{
+	Buf out = {.a = a}, faults = {.a = a};
+	RuleTestCounts n;
+	if (!rule_tests_run(o, t, a, &out, &n, &faults)) {
+		say_lines(buf_str(&faults));
+		return STATUS_USAGE;
+	}
+	if (!o->json)
+		buf_printf(&out, "%u test%s of %u rule%s: %u failed\n", (unsigned)n.tests, report_plural(n.tests), (unsigned)n.rules,
+			report_plural(n.rules), (unsigned)n.failed);
+	return put(buf_str(&out), n.failed ? STATUS_FOUND : STATUS_CLEAN);
+}
+
 static Str embedded(Str name)
 {
 	for (const EmbeddedFile *e = embedded_files; e->name; e++)
@@ -354,7 +369,7 @@ static int with_tables(Options *o, Arena *a)
 	say_lines(buf_str(&faults));
 	say_lines(buf_str(&notes));
 	if (ok)
-		status = o->command == CMD_CONFIG ? show_settings(o, a) : run(o, t, a);
+		status = o->command == CMD_CONFIG ? show_settings(o, a) : o->command == CMD_TEST ? test_rules(o, t, a) : run(o, t, a);
 	tables_free(t);
 	return status;
 }

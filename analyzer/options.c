@@ -346,6 +346,12 @@ static const Option options[] = {
 enum { NOPTIONS = sizeof options / sizeof *options, LONG_BASE = 256 };
 
 /* The forms that config has; it reads no dump, so nobody writes them from a run. */
+static const Writer test_writers[] = {
+	{"text", "a line for each test, and what came out of those that failed", NULL, true},
+	{"json", "for programs", NULL, true},
+	{NULL, NULL, NULL, false},
+};
+
 static const Writer config_writers[] = {
 	{"text", "YAML that can be a configuration itself", NULL, true},
 	{"json", "for programs", NULL, true},
@@ -377,6 +383,8 @@ static const struct {
 		"print what a rule (id or name) says, when it is harmless, what to do"},
 	[CMD_CONFIG] = {STR_INIT("config"), "[PATH...]", config_writers, false,
 		"print the settings in force (for these dumps) and where each comes from"},
+	[CMD_TEST] = {STR_INIT("test"), "[DIR...]", test_writers, false,
+		"run the tests of rules: the dumps on which they have to fire or to stay silent (default: rules/)"},
 	[CMD_INIT] = {STR_INIT("init"), "", NULL, false,
 		"write a commented .graphlint.yaml into the working directory"},
 	[CMD_LSP] = {STR_INIT("lsp"), "", NULL, false,
@@ -549,13 +557,13 @@ static void check_paths(const Options *o, Buf *why)
 		standard += str_eq(o->paths.v[i], S("-"));
 	if (standard > 1)
 		buf_add(why, S("`-` is given twice: standard input can be read once"));
-	else if (o->paths.n && !commands[o->command].reads && o->command != CMD_CONFIG)
+	else if (o->paths.n && !commands[o->command].reads && o->command != CMD_CONFIG && o->command != CMD_TEST)
 		buf_printf(why, STR_FMT " takes no files: '" STR_FMT "'", STR_ARG(commands[o->command].name),
 			STR_ARG(o->paths.v[0]));
 	else if (o->command == CMD_CONFIRM && !o->target.n)
 		buf_add(why, S("confirm needs a boundary, as __compiled_fn_3:out0 or __compiled_fn_3:in2"));
-	else if (o->command == CMD_CONFIG && o->outputs.n)
-		buf_add(why, S("config prints to standard output only"));
+	else if ((o->command == CMD_CONFIG || o->command == CMD_TEST) && o->outputs.n)
+		buf_printf(why, STR_FMT " prints to standard output only", STR_ARG(commands[o->command].name));
 	else if (o->write_baseline.n && o->command != CMD_CHECK)
 		buf_add(why, S("--write-baseline is for check only"));
 	else if (o->command == CMD_EXPLAIN && !o->target.n)

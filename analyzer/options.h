@@ -10,7 +10,7 @@
 #include "terminal.h"
 
 /* What the first word asks for. */
-typedef enum Command { CMD_CHECK, CMD_GRAPH, CMD_SUSPECTS, CMD_INVENTORY, CMD_CONFIRM, CMD_CAPTURE, CMD_RULES, CMD_EXPLAIN, CMD_CONFIG, CMD_INIT, CMD_LSP, CMD_N } Command;
+typedef enum Command { CMD_CHECK, CMD_GRAPH, CMD_SUSPECTS, CMD_INVENTORY, CMD_CONFIRM, CMD_CAPTURE, CMD_RULES, CMD_EXPLAIN, CMD_CONFIG, CMD_INIT, CMD_TEST, CMD_LSP, CMD_N } Command;
 
 /* A report besides the one on standard output. */
 typedef struct OutputFile {
@@ -34,7 +34,7 @@ typedef struct Options {
 	StrList rule_files;  /* files and folders of --rules */
 	Str config;           /* file of --config; empty: it is looked for */
 	bool isolated;        /* no configuration file */
-	bool json;            /* CMD_CONFIG: --format=json */
+	bool json;            /* CMD_CONFIG, CMD_TEST: --format=json */
 	ConfigFile file;      /* what the configuration file says, merged into the rest by settings_load */
 	bool has_file;
 	StrList given;       /* names of the options on the command line */

@@ -229,7 +229,7 @@ static void read_dumps(KeysFile *k, yaml_node_t *node, void *into)
 static void read_test_option(KeysFile *k, yaml_node_t *node, void *into)
 {
 	static const Str known_options[] = {STR_INIT("--contract="), STR_INIT("--keep="), STR_INIT("--torch="),
-		STR_INIT("--level=")};
+		STR_INIT("--level="), STR_INIT("--rules="), STR_INIT("--max-match-steps=")};
 	RuleTest *t = into;
 	Str s = keys_text(k, node, false);
 	Nearest near = nearest_to(str_sub(s, 0, str_find_char(s, '=', 0) + 1));
