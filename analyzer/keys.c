@@ -59,6 +59,9 @@ void keys_fault_in(KeysFile *k, const yaml_node_t *node, uint32_t at, Str text)
 		uint32_t inner = indent_of(all, own), outer = indent_of(k->text, file);
 		column = before.n - own + (outer > inner ? outer - inner : 0);
 		line += lines;
+	} else if (node->data.scalar.style == YAML_FOLDED_SCALAR_STYLE) { /* lines are joined: the first is counted from */
+		uint32_t file = line_start(k->text, ++line);
+		column = indent_of(k->text, file) + before.n;
 	} else if (first == before.n) {
 		column += before.n + (node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE);
 	}

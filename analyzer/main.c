@@ -332,7 +332,10 @@ static int test_rules(const Options *o, Tables *t, Arena *a)
 	if (!o->json)
 		buf_printf(&out, "%u test%s of %u rule%s: %u failed\n", (unsigned)n.tests, report_plural(n.tests), (unsigned)n.rules,
 			report_plural(n.rules), (unsigned)n.failed);
-	return put(buf_str(&out), n.failed ? STATUS_FOUND : STATUS_CLEAN);
+	if (!o->json && o->negate)
+		buf_printf(&out, "%u condition%s: %u negated without a test that fails\n", (unsigned)n.changes, report_plural(n.changes),
+			(unsigned)n.unseen);
+	return put(buf_str(&out), n.failed || n.unseen ? STATUS_FOUND : STATUS_CLEAN);
 }
 
 static Str embedded(Str name)

@@ -317,6 +317,8 @@ static const Option options[] = {
 	{"ignore", 0, "RULES", NULL, set_ignore, 0, "not these"},
 	{"level", 0, "RULE=LEVEL", NULL, set_rule_level, 0,
 		"level of all findings of a rule: error, warning, note, off; what the contract keeps stays a note"},
+	{"negate", 0, NULL, NULL, set_flag, offsetof(Options, negate),
+		"test: also with each condition negated and left out; one that no test sees is told"},
 
 	{"fail-on", 0, "LEVEL", "What counts", set_fail_on, 0,
 		"lowest level that gives status 1: note, warning (default), error, never"},
@@ -564,6 +566,8 @@ static void check_paths(const Options *o, Buf *why)
 		buf_add(why, S("confirm needs a boundary, as __compiled_fn_3:out0 or __compiled_fn_3:in2"));
 	else if ((o->command == CMD_CONFIG || o->command == CMD_TEST) && o->outputs.n)
 		buf_printf(why, STR_FMT " prints to standard output only", STR_ARG(commands[o->command].name));
+	else if (o->negate && o->command != CMD_TEST)
+		buf_add(why, S("--negate is for test only"));
 	else if (o->write_baseline.n && o->command != CMD_CHECK)
 		buf_add(why, S("--write-baseline is for check only"));
 	else if (o->command == CMD_EXPLAIN && !o->target.n)

@@ -34,6 +34,7 @@ typedef struct Options {
 	StrList rule_files;  /* files and folders of --rules */
 	Str config;           /* file of --config; empty: it is looked for */
 	bool isolated;        /* no configuration file */
+	bool negate;          /* CMD_TEST: --negate */
 	bool json;            /* CMD_CONFIG, CMD_TEST: --format=json */
 	ConfigFile file;      /* what the configuration file says, merged into the rest by settings_load */
 	bool has_file;

@@ -119,6 +119,8 @@ static bool add_metavar(Parser *ps, uint32_t at, uint32_t *end)
 	Str name = str_sub(ps->text, at + 1, *end);
 	if (!str_is_ident(name))
 		return fault(ps, at, "a metavariable looks like $x", (Str){0});
+	if (!is_operator_name(name) && *end < ps->text.n && ps->text.p[*end] == '(')
+		return fault(ps, at, "a metavariable for an operator is written in capitals:", name);
 	if (add_var(ps, name, at) < 0)
 		return false;
 	add_own(ps, at, at); /* places inside the name are those of the `$` */
@@ -226,6 +228,20 @@ static bool make_code(Parser *ps, Text *code)
 
 /* ---- reading ---- */
 
+/* What the reader says, with the names that the pattern has. */
+static Str own_words(const Parser *ps, Str s)
+{
+	Buf b = {.a = ps->a};
+	for (uint32_t at = 0; at < s.n;) {
+		uint32_t next = str_find(s, PREFIX, at);
+		buf_add(&b, str_sub(s, at, next));
+		if (next < s.n)
+			buf_char(&b, '$');
+		at = next + PREFIX.n;
+	}
+	return buf_str(&b);
+}
+
 /* The graph of the code; NULL when the reader says that it does not understand something. */
 static const Graph *read_graph(Parser *ps, const Text *code)
 {
@@ -242,7 +258,7 @@ static const Graph *read_graph(Parser *ps, const Text *code)
 	reader_free(&r);
 	const Graph *g = program.graphs.n > 1 ? program.graphs.v[1] : NULL;
 	if (diags.unread.n)
-		fault(ps, diags.unread.v[0].span.at, str_to_c(ps->a, diags.unread.v[0].why), (Str){0});
+		fault(ps, diags.unread.v[0].span.at, str_to_c(ps->a, own_words(ps, diags.unread.v[0].why)), (Str){0});
 	else if (!g || program.graphs.n > 2)
 		fault(ps, 0, "a pattern is a list of statements", (Str){0});
 	arena_free(&scratch);

@@ -18,6 +18,8 @@ typedef struct Tester {
 	Json j;
 	RuleTestCounts *counts;
 	bool unicode;
+	bool changed;     /* a condition of the rule is changed: tests are counted only */
+	uint32_t failed;  /* then */
 } Tester;
 
 /* What one test came to. */
@@ -95,7 +97,8 @@ static bool read_dumps(Run *r, const Rule *rule, const RuleTest *test, Arena *a,
 		}
 	}
 	r->budget->fail = NULL;
-	*why = trouble.n ? buf_str(&trouble) : S("the dump needs more memory than --max-memory allows");
+	if (!ok)
+		*why = trouble.n ? buf_str(&trouble) : S("the dump needs more memory than --max-memory allows");
 	return ok;
 }
 
@@ -215,6 +218,10 @@ static void json_test(Tester *x, const Rule *rule, const RuleTest *test, Outcome
 
 static void tell(Tester *x, const Rule *rule, const RuleTest *test, Outcome *o)
 {
+	if (x->changed) {
+		x->failed += !o->passed;
+		return;
+	}
 	x->counts->tests++;
 	x->counts->failed += !o->passed;
 	if (x->o->json)
@@ -269,7 +276,56 @@ static void run_test(Tester *x, const Rule *rule, const RuleTest *test)
 	arena_free(&a);
 }
 
-static void test_rule(Tester *x, const Rule *rule)
+/* ---- changed conditions ---- */
+
+static uint32_t failed_tests(Tester *x, const Rule *rule)
+{
+	x->changed = true;
+	x->failed = 0;
+	for (uint32_t i = 0; i < rule->tests.n && !x->failed; i++)
+		run_test(x, rule, &rule->tests.v[i]);
+	x->changed = false;
+	return x->failed;
+}
+
+static void tell_unseen(Tester *x, const Rule *rule, const Cond *c, bool negated)
+{
+	if (x->o->json)
+		return;
+	buf_printf(x->out, "%s " STR_FMT " no test %s ", negated ? "UNSEEN " : "unseen ", STR_ARG(rule->id),
+		negated ? "fails when it is negated:" : "needs");
+	report_text(x->out, c->text, x->unicode);
+	buf_char(x->out, '\n');
+}
+
+/* Negated: a firing dump has to fall silent, or a silent one to fire. Left out: there is a near miss; that is told, not asked for. */
+static void change_condition(Tester *x, const Rule *rule, RulePattern *p, uint32_t c)
+{
+	Cond kept = p->where.v[c], changed = kept;
+	changed.ops.cap = changed.ops.n; /* a copy is made when it grows */
+	VEC_PUSH(x->a, &changed.ops, ((CondOp){.kind = CO_NOT}));
+	x->counts->changes++;
+	p->where.v[c] = changed;
+	if (!failed_tests(x, rule)) {
+		x->counts->unseen++;
+		tell_unseen(x, rule, &kept, true);
+	}
+	p->where.v[c] = p->where.v[p->where.n - 1];
+	p->where.n--;
+	if (!failed_tests(x, rule))
+		tell_unseen(x, rule, &kept, false);
+	p->where.v[p->where.n++] = p->where.v[c];
+	p->where.v[c] = kept;
+}
+
+static void change_conditions(Tester *x, Rule *rule)
+{
+	for (uint32_t i = 0; i < rule->patterns.n; i++)
+		for (uint32_t c = 0; c < rule->patterns.v[i].where.n; c++)
+			change_condition(x, rule, &rule->patterns.v[i], c);
+}
+
+static void test_rule(Tester *x, Rule *rule)
 {
 	bool fires = false, silent = false;
 	x->counts->rules++;
@@ -278,6 +334,8 @@ static void test_rule(Tester *x, const Rule *rule)
 		silent |= !rule->tests.v[i].fires;
 		run_test(x, rule, &rule->tests.v[i]);
 	}
+	if (x->o->negate)
+		change_conditions(x, rule);
 	if (fires && silent)
 		return;
 	x->counts->lacking++;
@@ -296,6 +354,12 @@ static void end_json(Tester *x)
 	json_int(&x->j, c->failed);
 	json_key(&x->j, S("rules_without_both"));
 	json_int(&x->j, c->lacking);
+	if (x->o->negate) {
+		json_key(&x->j, S("conditions_negated"));
+		json_int(&x->j, c->changes);
+		json_key(&x->j, S("conditions_unseen"));
+		json_int(&x->j, c->unseen);
+	}
 	json_end(&x->j);
 	buf_char(x->out, '\n');
 }

@@ -56,6 +56,22 @@ def check_cases(rules):
             ok(folders and not wrong, "%s: golden cases, %s" % (rule, kind), "no case" if not folders else " ".join(wrong))
 
 
+def check_own_tests(folder):
+    """`graphlint test`: every rule names dumps on which it fires and dumps on which it is silent, and they do."""
+    r = subprocess.run([PROGRAM, "test", "--negate", "--format=json", folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        said = json.loads(r.stdout)
+    except ValueError:
+        ok(False, "graphlint test %s" % folder, r.stderr.decode(errors="replace"))
+        return
+    failed = ["%s:%d %s" % (t["file"], t["line"], t["why"]) for t in said["tests"] if not t["passed"]]
+    ok(not failed and r.returncode == 0, "graphlint test %s" % folder, "\n# ".join(failed))
+    ok(said["conditions_unseen"] == 0, "graphlint test --negate %s: some test sees each condition" % folder,
+       "graphlint test --negate %s says which" % folder)
+    ok(said["rules_without_both"] == 0, "graphlint test %s: every rule has both" % folder,
+       "a rule has no `fires:` or no `silent:` list: name its golden cases there; graphlint test %s says which" % folder)
+
+
 def check_corpus(rules):
     sys.dont_write_bytecode = True
     spec = importlib.util.spec_from_file_location("score_rules", os.path.join(CORPUS, "score_rules.py"))
@@ -85,6 +101,8 @@ def main():
         return
     rules = rules_there_are()
     check_cases(rules)
+    for folder in ("rules", "samples/rules"):
+        check_own_tests(folder)
     if os.path.isdir(CORPUS):
         check_corpus(rules)
     print("1..%d" % tests)
