@@ -142,15 +142,37 @@ static void join_unnamed(Program *p, Arena *scratch)
 	}
 }
 
+/* Graphs that say which of AOTAutograd's graphs they are, and not in which compilation (a debug folder): another part of
+ * the same run (a trace) has both numbers. */
+static void adopt_compile_ids(Program *p, Arena *scratch)
+{
+	Map of = {.a = scratch};
+	for (uint32_t i = 1; i < p->graphs.n; i++) {
+		const Graph *g = p->graphs.v[i];
+		if (is_top(g) && is_aot(g) && g->aot_id && g->compile_id.i)
+			map_put(&of, mix(key_of(g, (Sym){0}), g->aot_id) | 1, i);
+	}
+	for (uint32_t i = 1; i < p->graphs.n; i++) {
+		Graph *g = p->graphs.v[i];
+		uint32_t k = is_top(g) && g->aot_id && !g->compile_id.i ? map_get(&of, mix(key_of(g, (Sym){0}), g->aot_id) | 1) : 0;
+		if (k) {
+			g->compile_id = p->graphs.v[k]->compile_id;
+			g->attempt = p->graphs.v[k]->attempt;
+		}
+	}
+}
+
 /* What a pass left as it was: printings of one compilation before and after it that compute the same. */
 static void join_stages(Program *p, Arena *scratch)
 {
 	Map first = {.a = scratch};
 	for (uint32_t i = 1; i < p->graphs.n; i++) {
 		Graph *g = p->graphs.v[i];
-		if (!is_top(g) || g->printing_of.i || !g->compile_id.i || g->nodes.n < 2 || !(g->stage == STAGE_DYNAMO || is_aot(g)))
+		if (!is_top(g) || g->printing_of.i || (!g->compile_id.i && !g->aot_id) || g->nodes.n < 2 ||
+		    !(g->stage == STAGE_DYNAMO || is_aot(g)))
 			continue;
-		uint64_t key = mix(mix(key_of(g, g->compile_id), g->attempt), structure_hash(g)) | 1;
+		uint64_t own = g->compile_id.i ? g->attempt : (uint64_t)g->aot_id << 32;
+		uint64_t key = mix(mix(key_of(g, g->compile_id), own), structure_hash(g)) | 1;
 		uint32_t k = map_get(&first, key);
 		Graph *f = k ? p->graphs.v[k] : NULL;
 		/* a graph of Dynamo is one in its own right */
@@ -214,6 +236,23 @@ static void tie_by_order(Program *p, Arena *scratch)
 			map_put(&next, key_of(g, (Sym){0}), principal_id(g).i);
 		else if (is_aot(g))
 			g->of = (GraphId){map_get(&next, key_of(g, (Sym){0}))};
+	}
+}
+
+/* Generated code is of AOTAutograd's graph of its number where no graph of Dynamo is there. */
+static void tie_inductor(Program *p, Arena *scratch)
+{
+	Map aot = {.a = scratch};
+	for (uint32_t i = 1; i < p->graphs.n; i++) {
+		const Graph *g = p->graphs.v[i];
+		if (is_top(g) && g->aot_id && (g->stage == STAGE_AOT_FORWARD || g->stage == STAGE_AOT_BACKWARD))
+			map_put(&aot, mix(key_of(g, (Sym){0}), (uint64_t)g->aot_id << 1 | (g->stage == STAGE_AOT_BACKWARD)) | 1, principal_id(g).i);
+	}
+	for (uint32_t i = 1; i < p->graphs.n; i++) {
+		Graph *g = p->graphs.v[i];
+		bool backward = str_ends(sym_str(p->names, g->name), S("_backward"));
+		if (is_top(g) && g->stage == STAGE_INDUCTOR && g->aot_id && !g->of.i)
+			g->of = (GraphId){map_get(&aot, mix(key_of(g, (Sym){0}), (uint64_t)g->aot_id << 1 | backward) | 1)};
 	}
 }
 
@@ -368,6 +407,7 @@ void link_graphs(Program *p, const Artifacts *arts, const Sources *sources, Aren
 {
 	Map called = {.a = scratch};
 	name_by_bytecode(p, arts, sources, scratch);
+	adopt_compile_ids(p, scratch);
 	join_named(p, scratch);
 	join_unnamed(p, scratch);
 	join_stages(p, scratch);
@@ -376,6 +416,7 @@ void link_graphs(Program *p, const Artifacts *arts, const Sources *sources, Aren
 	tie_by_alias(p, arts, scratch);
 	tie_by_id(p, scratch);
 	tie_by_order(p, scratch);
+	tie_inductor(p, scratch);
 	join_passes(p, scratch);
 	called_names(arts, sources, &called, p->names);
 	mark_superseded(p, &called, scratch);

@@ -257,3 +257,26 @@ void link_repros(Program *p, Types *types, const Artifacts *arts, const Sources 
 		arena_rewind(scratch, mark);
 	}
 }
+
+static void hand_over(const Types *t, const Graph *from, Graph *to)
+{
+	for (uint32_t i = 0; i < to->inputs.n; i++) {
+		Node *n = &to->nodes.v[to->inputs.v[i].i];
+		TypeId said = from->nodes.v[from->inputs.v[i].i].type;
+		if (!type_get(t, n->type)->has_stride && type_get(t, said)->has_stride)
+			n->type = said;
+	}
+	if (!to->places.n)
+		to->places = from->places;
+}
+
+void link_repro_inputs(Program *p, const Types *types)
+{
+	for (uint32_t i = 1; i < p->graphs.n; i++) {
+		const Graph *g = p->graphs.v[i];
+		Graph *to = g->printing_of.i ? p->graphs.v[g->printing_of.i] : NULL;
+		/* types of a Dynamo graph are those of the end of its trace */
+		if (to && g->places.n && to->stage != STAGE_DYNAMO && to->inputs.n == g->inputs.n)
+			hand_over(types, g, to);
+	}
+}

@@ -14,4 +14,8 @@
 /* Fills types and places of the inputs of each graph of a class Repro that has arguments beside it. */
 void link_repros(Program *p, Types *types, const Artifacts *artifacts, const Sources *sources, Arena *scratch);
 
+/* What a repro says of its inputs goes to the graph that it is a further printing of (a debug folder prints AOTAutograd's
+ * graph without strides). After link_graphs. */
+void link_repro_inputs(Program *p, const Types *types);
+
 #endif

@@ -415,10 +415,17 @@ static bool is_boundary(const Observe *o)
 	if (g->parent.i || g->stage == STAGE_AOT_BACKWARD || g->stage == STAGE_AOT_JOINT || g->stage == STAGE_POST_GRAD ||
 	    g->stage == STAGE_PRE_GRAD)
 		return false;
-	if (g->stage != STAGE_AOT_FORWARD && g->stage != STAGE_INDUCTOR)
-		return true;
-	bool saves = g->inputs.n && str_starts(observe_node_name(o, g->inputs.v[0]), S("primals"));
-	return !g->of.i && !saves;
+	if (g->stage == STAGE_INDUCTOR && str_ends(sym_str(o->p->names, g->name), S("_backward")))
+		return false;
+	return (g->stage != STAGE_AOT_FORWARD && g->stage != STAGE_INDUCTOR) || !g->of.i;
+}
+
+/* The forward of a training graph: some of its outputs are for its own backward, and which is not printed. */
+static bool saves_values(const Observe *o)
+{
+	const Graph *g = o->g;
+	return (g->stage == STAGE_AOT_FORWARD || g->stage == STAGE_INDUCTOR) && g->inputs.n &&
+	       str_starts(observe_node_name(o, g->inputs.v[0]), S("primals"));
 }
 
 void observe_graph(Diags *d, const Program *p, const Sources *src, const Config *cfg, const Graph *g, const Summary *s,
@@ -428,7 +435,8 @@ void observe_graph(Diags *d, const Program *p, const Sources *src, const Config 
 	             .contract = contract_of(&cfg->contract, captured_by_2x),
 	             .keeps = contract_keeps(&cfg->contract, captured_by_2x)};
 	if (is_boundary(&o)) {
-		observe_outputs(&o);
+		if (!saves_values(&o))
+			observe_outputs(&o);
 		observe_writes(&o);
 		observe_aot(&o);
 	}

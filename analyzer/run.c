@@ -201,6 +201,7 @@ static void link(Run *r)
 	run_enter(r, RUN_LINK, 0);
 	link_repros(&r->program, r->types, &r->artifacts, &r->sources, &r->scratch);
 	link_graphs(&r->program, &r->artifacts, &r->sources, &r->scratch);
+	link_repro_inputs(&r->program, r->types);
 	link_places(&r->program, r->types, &r->artifacts, &r->scratch);
 	if (r->dump & DUMP_IR)
 		ir_dump(&r->program, r->types, &r->dump_out);

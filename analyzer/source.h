@@ -11,6 +11,7 @@ typedef struct FileRole {
 	Str kind;         /* of the record: "dynamo_output_graph" */
 	Str compile_id, process, hash; /* as of a record; empty: none, or not told */
 	uint32_t attempt;
+	uint32_t aot_id;  /* number of AOTAutograd's graph, plus 1; 0 not told */
 	Span said;        /* where the index says so */
 } FileRole;
 

@@ -380,6 +380,9 @@ void trace_repro_version(TraceSplit *t)
 void trace_finish(TraceSplit *t, uint32_t from)
 {
 	const Payload *p = &t->payload;
+	const FileRole *role = source_get(t->sources, t->file)->role;
+	for (uint32_t i = from; role && role->aot_id && i < t->out->v.n; i++)
+		t->out->v.v[i].aot_id = role->aot_id;
 	if (from < t->out->v.n && (t->out->v.v[from].kind == ART_BYTECODE_ORIGINAL || t->out->v.v[from].kind == ART_BYTECODE_MODIFIED))
 		name_listing(t, &t->out->v.v[from]);
 	const Piece *last = &p->pieces.v[p->pieces.n - 1];

@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "split_debug.h"
 #include "split_depyf.h"
 #include "split_trace.h"
 
@@ -269,6 +270,40 @@ static void read_name(Units *u, Source *s)
 	arena_rewind(u->scratch, mark);
 }
 
+/* ---- trees of TORCH_COMPILE_DEBUG ---- */
+
+/* The trace that the same process wrote beside the runs, in torch_compile_debug/tlparse (2.13). */
+static FileId trace_beside(Units *u, const Map *traces, const DebugFile *d)
+{
+	uint32_t i = d->process.n ? map_get(traces, key_of(d->process)) : 0;
+	Str tree = folder_of(d->run), path = i ? u->t->v.v[i].path : (Str){0};
+	bool beside = i && (!tree.n || (str_starts(path, tree) && path.n > tree.n && path.p[tree.n] == '/'));
+	return (FileId){beside ? i : 0};
+}
+
+static void join_debug(Units *u)
+{
+	Map traces = {.a = u->scratch}, runs = {.a = u->scratch};
+	for (uint32_t i = 1; i < u->t->v.n; i++) {
+		Str process = debug_trace_process(&u->t->v.v[i]);
+		if (process.n)
+			map_put(&traces, key_of(process), i);
+	}
+	for (uint32_t i = 1; i < u->t->v.n; i++) {
+		Source *s = &u->t->v.v[i];
+		DebugFile d;
+		if (s->role || !debug_file(s, &d))
+			continue;
+		uint64_t key = key_of(d.run);
+		FileId unit = trace_beside(u, &traces, &d);
+		if (!unit.i && !map_get(&runs, key))
+			map_put(&runs, key, i);
+		FileRole role = {.kind = d.kind, .process = d.process, .said = {{i}, 0, 0}};
+		role.aot_id = d.model < UINT32_MAX ? d.model + 1 : 0;
+		give(u, s, unit.i ? unit : (FileId){map_get(&runs, key)}, d.order, &role);
+	}
+}
+
 /* ---- folders of depyf ---- */
 
 static void join_depyf(Units *u)
@@ -360,6 +395,7 @@ void units_find(Sources *t, Arena *scratch, FileOrder *order)
 		read_name(&u, &t->v.v[i]);
 	for (uint32_t i = 1; i < t->v.n; i++)
 		join_folder(&u, &t->v.v[i]);
+	join_debug(&u);
 	join_depyf(&u);
 	sort(t, scratch, order);
 	arena_rewind(scratch, mark);
