@@ -233,6 +233,7 @@ typedef struct Sim {
 	Assume assume;
 	SimChoices choices;
 	bool fields_chosen;    /* of a named tuple: names were given places by choice */
+	bool impossible;       /* what hidden code would have returned is used as no tensor can be */
 	bool misfit;           /* a graph was called with a tensor of other sizes than it takes */
 	VEC(HeapObj) heap;     /* slot 0 unused */
 	VEC(SimTensor) tensors; /* slot 0 unused */

@@ -633,7 +633,7 @@ static Ref dispatch(HostCall *c)
 	case HK_FUNCTION: return call_function(c);
 	case HK_OBJECT: return call_object(c);
 	case HK_UNKNOWN: return call_unknown(c);
-	default: return host_give_up(c->m, S("a value is called that cannot be called"));
+	default: host_misuse(c->s, c->fn); return host_give_up(c->m, S("a value is called that cannot be called"));
 	}
 }
 

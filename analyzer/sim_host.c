@@ -355,6 +355,7 @@ static void unpack(Sim *s, Machine *m, Ref seq, uint32_t n, int32_t after, Ref *
 		return;
 	}
 	if (v.v.n < fixed || (after < 0 && v.v.n != n)) { /* programs that were captured do not fail here */
+		host_misuse(s, seq);
 		machine_give_up(m, S("a call has returned another number of values than are unpacked"));
 		return;
 	}

@@ -59,6 +59,8 @@ void host_reach(Sim *s, Ref r, RefList *out);
 Ref host_hidden(Sim *s, Str what, const Ref *args, uint32_t n);
 void host_look_into(Sim *s, Ref container);       /* its items are about to be used */
 Ref host_op(Sim *s, Callee callee, Str target, const Ref *args, uint32_t n);
+/* A tensor is used as none can be: then no hidden code has handed one out in its place. */
+void host_misuse(Sim *s, Ref r);
 /* Equal as Python's == has it for keys: by value for constants and numbers, by identity for objects. */
 Tri host_equal(Sim *s, Ref a, Ref b);
 /* A value of which nothing is known turns out to be a tensor: the object stays the same. */

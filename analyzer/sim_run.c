@@ -649,6 +649,7 @@ RunResult *sim_run(const Sim *base, const RunPlan *plan, Arena *keep)
 	out->stopped = s->stopped && !out->dead;
 	out->unsure = s->unsure || terms_limit_hit(s->terms);
 	out->hidden = s->hidden_seen;
+	out->impossible = s->impossible;
 	out->nchoices = s->choices.ntaken;
 	memcpy(out->choices, s->choices.taken, sizeof out->choices);
 	memcpy(out->other, s->choices.other, sizeof out->other);

@@ -71,6 +71,7 @@ typedef struct RunResult {
 	bool dead;        /* the path enters an arm that never ran */
 	bool stopped;     /* nothing can be concluded */
 	bool unsure, hidden, cut_made;
+	bool impossible;  /* hidden code does not do what this run assumes */
 	Str why;
 	Span why_at;      /* unsure: where in the dump; no file: not within a frame */
 	VEC(SimTouch) touches;

@@ -279,6 +279,11 @@ Ref host_hidden(Sim *s, Str what, const Ref *args, uint32_t n)
 	return sim_hidden(s, what, all.v.v, all.v.n);
 }
 
+void host_misuse(Sim *s, Ref r)
+{
+	s->impossible |= sim_is_tensor(s, r) && (s->assume == ASSUME_RETURNS || s->assume == ASSUME_ALL);
+}
+
 /* What stands in a list or dict that hidden code has seen may be something else by now. */
 void host_look_into(Sim *s, Ref container)
 {

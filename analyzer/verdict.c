@@ -48,7 +48,7 @@ typedef struct Judge {
 } Judge;
 
 /* How two runs differ, in ascending order of what is concluded. */
-typedef enum Difference { DIFF_NONE, DIFF_IDENTITY, DIFF_VALUE, DIFF_UNKNOWN, DIFF_NOT_ASKED } Difference;
+typedef enum Difference { DIFF_NONE, DIFF_IDENTITY, DIFF_VALUE, DIFF_UNKNOWN, DIFF_NOT_ASKED, DIFF_IMPOSSIBLE } Difference;
 
 static RunResult *run(Judge *j, const Path *p, SimCut cut, Assume assume, const Originals *from)
 {
@@ -286,11 +286,12 @@ static Answer ask(Judge *j, Path *p, const Question *q)
 		uint32_t other = UINT32_MAX;
 		note_use(j, p, q, &from, ref->steps);
 		note_choices(&out, ref);
-		out.possible = !ref->dead || !from.n;
+		out.possible = !ref->impossible && (!ref->dead || !from.n);
 		if (!ref->stopped && out.possible) {
 			with = run(j, p, q->cut, q->assume, &from);
 			note_choices(&out, with);
 			other = from.n < RUN_ORIGINALS ? first_other_pattern(ref, with, &from) : UINT32_MAX;
+			out.possible = !with->impossible;
 		}
 		if (with && other == UINT32_MAX) {
 			out.d = compare(j, ref, with);
@@ -317,7 +318,7 @@ static Difference ask_all(Judge *j, Path *p, Question q)
 	enum { WAYS_MOST = 8 };
 	q.keep = true;
 	Answer a = ask(j, p, &q);
-	Difference all = a.possible ? a.d : DIFF_NOT_ASKED;
+	Difference all = a.possible ? a.d : DIFF_IMPOSSIBLE;
 	Path way = {0};
 	q.keep = false;
 	for (uint32_t ways = 1; a.n > p->n; ways++) {
@@ -336,7 +337,7 @@ static Difference ask_all(Judge *j, Path *p, Question q)
 			a = (Answer){.d = DIFF_UNKNOWN, .possible = true};
 		if (!a.possible)
 			continue;
-		if (all != DIFF_NOT_ASKED && a.d != all)
+		if (all != DIFF_IMPOSSIBLE && a.d != all)
 			all = a.d <= DIFF_IDENTITY && all <= DIFF_IDENTITY ? DIFF_IDENTITY : DIFF_UNKNOWN;
 		else
 			all = a.d;
@@ -355,6 +356,8 @@ static void judge(Judge *j, SimCut cut, Verdict *v)
 			Difference d = ask_all(j, &j->paths[i], (Question){.cut = cut, .assume = a, .v = v, .hidden = &hidden});
 			if (d == DIFF_NOT_ASKED)
 				break;
+			if (d == DIFF_IMPOSSIBLE)
+				continue;
 			asked = true;
 			yes &= d == DIFF_VALUE;
 			worse_than_no |= d == DIFF_IDENTITY;
