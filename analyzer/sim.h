@@ -52,7 +52,6 @@ typedef struct HeapObj {
 	bool argument;    /* of the outermost frame: others reach it only where it is handed to them */
 	bool root;        /* existed before the run: argument, module, global: observed at the end */
 	bool opened;      /* an unknown list or dict: its items are not all known */
-	bool escaped;     /* hidden code has seen it and may have kept it */
 	bool fields;      /* HK_OBJECT: a named tuple, its items are all it holds */
 	bool bare;        /* HK_OBJECT made by __new__: no constructor ran, its attributes are those set since */
 	bool decorated;   /* HK_OBJECT: content of a cell of a closure of which nothing is known; a function, when called */
@@ -243,7 +242,7 @@ typedef struct Sim {
 	Map symbols;           /* size symbols of the graph that runs: Sym -> value + 1 */
 	Map site_count;        /* site -> times seen */
 	VEC(SimPrinted) printed;
-	VEC(Ref) escaped;      /* values that hidden code got and may keep */
+	Ref spared;            /* hidden code does not get to know this object, though it may share what it holds */
 	VEC(Ref) roots;        /* objects that existed before: arguments, self, modules, globals */
 	VEC(SimTouch) touches;
 	VEC(SimLeft) left;

@@ -252,8 +252,6 @@ static Ref object_attr(Sim *s, Machine *m, Ref o, Sym name)
 	if (is_view_name(attr))
 		return view_of(s, o, name);
 	HeapAttr *at = host_find_attr(s, o, name);
-	if (at && at->value && ob.escaped && !sim_obj(s, at->value)->known)
-		sim_unsure(s, S("an attribute that code which is not shown may have set"));
 	if (at && at->value)
 		return at->value;
 	if (ob.kind == HK_UNKNOWN && !ob.known && host_may_be_tensor(s, o) &&

@@ -135,7 +135,6 @@ static void reachable(Sim *s, const Ref *args, uint32_t n, Reachable *out)
 			continue;
 		map_put(&seen, v, 1);
 		HeapObj *o = sim_obj(s, v);
-		o->escaped = true;
 		if (o->kind == HK_TENSOR)
 			out->v[out->n++] = v;
 		for (uint32_t i = o->items.n; i-- > 0;)

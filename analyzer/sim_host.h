@@ -57,7 +57,6 @@ TermId host_term(Sim *s, Ref r);
 /* Everything reachable from r that hidden code could use, r first. Each once. */
 void host_reach(Sim *s, Ref r, RefList *out);
 Ref host_hidden(Sim *s, Str what, const Ref *args, uint32_t n);
-void host_look_into(Sim *s, Ref container);       /* its items are about to be used */
 Ref host_op(Sim *s, Callee callee, Str target, const Ref *args, uint32_t n);
 /* A tensor is used as none can be: then no hidden code has handed one out in its place. */
 void host_misuse(Sim *s, Ref r);

@@ -418,7 +418,6 @@ static Ref text_item(Sim *s, Machine *m, Ref o, Ref key)
 Ref host_get_item(Sim *s, Machine *m, Ref o, Ref key)
 {
 	Str text;
-	host_look_into(s, o);
 	switch (host_kind(s, o)) {
 	case HK_TENSOR: return host_op(s, CALLEE_OPERATOR, S("getitem"), (Ref[]){o, key}, 2);
 	case HK_LIST:

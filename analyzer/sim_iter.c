@@ -76,7 +76,6 @@ bool host_items(Sim *s, Machine *m, Ref r, RefList *out)
 	const HeapObj *o = sim_obj(s, r);
 	uint32_t step = o->kind == HK_DICT ? 2 : 1;
 	int64_t n;
-	host_look_into(s, r);
 	host_charge(s, o->items.n);
 	switch ((HeapKind)o->kind) {
 	case HK_LIST:
@@ -239,7 +238,6 @@ NextItem host_next(Sim *s, Machine *m, Ref it, Ref *item)
 	int64_t k = sim_obj(s, it)->num++;
 	HeapObj o = *sim_obj(s, c);
 	int64_t n;
-	host_look_into(s, c);
 	switch ((HeapKind)o.kind) {
 	case HK_DICT: n = o.items.n / 2; break;
 	case HK_RANGE: return range_next(s, c, k, item);

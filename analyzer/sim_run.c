@@ -217,7 +217,6 @@ static void call_hidden(ProgramRun *r, Activation *caller, const SimCall *c)
 	Sim *s = &r->s;
 	const Ref more[] = {c->fn, c->holder[0], c->holder[1], c->rest, c->map};
 	Ref owner = c->keeps_owner ? c->holder[1] : 0, *args = NEW_N(s->scratch, Ref, c->nargs + 6);
-	bool escaped = owner && sim_obj(s, owner)->escaped;
 	uint32_t n = 0;
 	for (uint32_t i = guess_is_module(c); i < c->nargs; i++)
 		args[n++] = c->args[i];
@@ -226,9 +225,9 @@ static void call_hidden(ProgramRun *r, Activation *caller, const SimCall *c)
 	for (uint32_t i = 0; i < sizeof more / sizeof *more; i++)
 		if (more[i])
 			args[n++] = more[i];
+	s->spared = owner;
 	Ref result = host_hidden(s, sym_str(s->names, c->name), args, n);
-	if (owner)
-		sim_obj(s, owner)->escaped = escaped;
+	s->spared = 0;
 	machine_deliver(&caller->m, result);
 }
 
@@ -591,8 +590,6 @@ static void observe_end(ProgramRun *r, Watch *w)
 		seen(w, run_mix(70, i), s->printed.v[i].term, 0, 0);
 	for (uint32_t i = 0; i < s->roots.n; i++)
 		watch(w, s->roots.v[i], run_mix(71, i));
-	for (uint32_t i = 0; i < s->escaped.n; i++)
-		watch(w, s->escaped.v[i], run_mix(72, i));
 }
 
 static void run_all(ProgramRun *r)

@@ -270,26 +270,66 @@ void host_reach(Sim *s, Ref r, RefList *out)
 	reach(s, &r, 1, out);
 }
 
+/* ---- what hidden code may put elsewhere ---- */
+
+static bool same_sizes(Sim *s, Ref a, Ref b)
+{
+	const SimTensor *x = sim_tensor_of(s, a), *y = sim_tensor_of(s, b);
+	bool same = x->sized && y->sized && x->ndim == y->ndim && x->dtype == y->dtype;
+	for (uint32_t d = 0; same && d < x->ndim; d++)
+		same = x->size[d] == y->size[d];
+	return same;
+}
+
+/* What stands in a place of an object or container that hidden code has seen, afterwards: the same, but under the two
+ * assumptions by which such code hands tensors on: another one of those it got, or something new. */
+static Ref put_by_hidden(Sim *s, Ref was, const RefList *got, uint64_t site)
+{
+	const HeapObj *o = was ? sim_obj(s, was) : NULL;
+	if (!o || (o->kind != HK_TENSOR && o->kind != HK_NUMBER && (o->kind != HK_UNKNOWN || o->known)))
+		return was;
+	if (o->kind == HK_NUMBER && term_get(s->terms, o->term)->kind == TERM_NUM)
+		return was;
+	if (s->assume == ASSUME_ALL)
+		return o->kind == HK_NUMBER ? sim_number(s, term_fresh(s->terms, site)) : sim_unknown(s, site);
+	for (uint32_t i = 0; i < got->v.n && o->kind == HK_TENSOR; i++)
+		if (got->v.v[i] != was && sim_is_tensor(s, got->v.v[i]) && same_sizes(s, got->v.v[i], was))
+			return got->v.v[i];
+	return was;
+}
+
+static void rebind(Sim *s, const RefList *got, uint64_t site)
+{
+	for (uint32_t i = 0; i < got->v.n; i++) {
+		Ref r = got->v.v[i];
+		const HeapObj o = *sim_obj(s, r);
+		bool object = o.kind == HK_OBJECT || o.kind == HK_UNKNOWN, list = o.kind == HK_LIST || o.kind == HK_DICT;
+		if (r == s->spared || o.fields)
+			continue;
+		for (uint32_t k = 0; object && k < o.attrs.n; k++) {
+			Ref now = put_by_hidden(s, o.attrs.v[k].value, got, host_mix(host_mix(site, i), k));
+			sim_obj(s, r)->attrs.v[k].value = now;
+		}
+		for (uint32_t k = o.kind == HK_DICT; list && k < o.items.n; k += 1 + (o.kind == HK_DICT)) {
+			Ref now = put_by_hidden(s, o.items.v[k], got, host_mix(host_mix(site, i), k));
+			sim_obj(s, r)->items.v[k] = now;
+		}
+	}
+}
+
 Ref host_hidden(Sim *s, Str what, const Ref *args, uint32_t n)
 {
 	RefList all = {.a = s->scratch};
 	reach(s, args, n, &all);
-	for (uint32_t i = 0; i < all.v.n; i++)
-		sim_obj(s, all.v.v[i])->escaped = true;
-	return sim_hidden(s, what, all.v.v, all.v.n);
+	Ref result = sim_hidden(s, what, all.v.v, all.v.n);
+	if (s->assume == ASSUME_RETURNS || s->assume == ASSUME_ALL)
+		rebind(s, &all, sim_site(s, hash_bytes(44, what.p, what.n)));
+	return result;
 }
 
 void host_misuse(Sim *s, Ref r)
 {
 	s->impossible |= sim_is_tensor(s, r) && (s->assume == ASSUME_RETURNS || s->assume == ASSUME_ALL);
-}
-
-/* What stands in a list or dict that hidden code has seen may be something else by now. */
-void host_look_into(Sim *s, Ref container)
-{
-	const HeapObj *o = sim_obj(s, container);
-	if (o->escaped && (o->kind == HK_LIST || o->kind == HK_DICT || o->kind == HK_SET))
-		sim_unsure(s, S("the items of a container that code which is not shown may have changed"));
 }
 
 Ref host_op(Sim *s, Callee callee, Str target, const Ref *args, uint32_t n)
@@ -408,7 +448,6 @@ void host_become_tensor(Sim *s, Ref r)
 	o->origin = was.origin;
 	o->root = was.root;
 	o->argument = was.argument;
-	o->escaped = was.escaped;
 	if (o->tensor && o->tensor < s->tensors.n)
 		s->tensors.v[o->tensor].self = r;
 	*sim_obj(s, t) = (HeapObj){.kind = HK_UNKNOWN, .known = true, .term = was.term};
