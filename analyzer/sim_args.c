@@ -185,6 +185,78 @@ static Stars find_stars(Sim *s, const Code *original, const Code *modified, uint
 	return st;
 }
 
+/* ---- keywords of which the names are not known ---- */
+
+enum { ITEMS_MOST = 64 };
+
+/* Items of *args and **kwargs that code which Dynamo made reads: how many of the former, names of the latter in order. */
+typedef struct ReadItems {
+	uint32_t positional, n;
+	Sym names[ITEMS_MOST];
+} ReadItems;
+
+static const Ins *item_read(const Code *c, uint32_t i, uint32_t index)
+{
+	uint32_t k = i + 1;
+	if (index == UINT32_MAX || !loads(c, i, index))
+		return NULL;
+	if (k + 3 < c->n && c->ins[k].row->act == ACT_COPY && c->ins[k + 1].row->act == ACT_STORE)
+		k += 2;
+	return k + 1 < c->n && c->ins[k].row->act == ACT_CONST && c->ins[k + 1].row->act == ACT_GETITEM ? &c->ins[k] : NULL;
+}
+
+static void add_name(ReadItems *r, Sym name)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		if (sym_eq(r->names[i], name))
+			return;
+	if (r->n < ITEMS_MOST)
+		r->names[r->n++] = name;
+}
+
+static ReadItems items_read(Sim *s, Machine *m, const Code *c, const Stars *st)
+{
+	ReadItems r = {0};
+	for (uint32_t i = 0; c && i < c->n; i++) {
+		const Ins *at = item_read(c, i, st->args), *named = item_read(c, i, st->keywords);
+		int64_t k;
+		Str name;
+		if (at && host_int(s, host_constant(s, m, ins_repr(c, at)), &k) && k >= 0 && k < ITEMS_MOST && k >= r.positional)
+			r.positional = (uint32_t)k + 1;
+		if (named && host_text(s, host_constant(s, m, ins_repr(c, named)), &name))
+			add_name(&r, host_sym(s, name));
+	}
+	return r;
+}
+
+/* Names that the listing does not print, of a call of f(..., *args, **kwargs): Dynamo reads the keywords of a call in their
+ * order. */
+static SimCall name_keywords(Sim *s, Machine *m, const Code *modified, const Stars *st, const SimCall *c)
+{
+	ReadItems r = items_read(s, m, modified, st);
+	SimCall out = *c;
+	uint32_t positional = st->fixed + r.positional;
+	out.names_hidden = false;
+	if (st->keywords == UINT32_MAX || positional >= c->nargs || !r.n)
+		return out;
+	uint32_t left = c->nargs - positional;
+	Sym *names = NEW_N(s->scratch, Sym, left + 1);
+	for (uint32_t i = 0; i < left; i++)
+		names[i] = i < r.n ? r.names[i] : host_sym(s, str_printf(s->scratch, "keyword %u", i));
+	out.names = names;
+	out.nnames = left;
+	return out;
+}
+
+/* Of a function without such parameters: taken in their order, as most are given. Constants stand in the code that Dynamo
+ * makes. */
+static uint32_t taken_in_order(Sim *s, const SimCall *c, uint32_t n)
+{
+	while (c->names_hidden && n && sim_obj(s, c->args[n - 1])->kind != HK_TENSOR && host_reads_nothing(s, c->args[n - 1]))
+		n--;
+	return n;
+}
+
 /* Is an item of *args or **kwargs given that code which was made for a call names? */
 static bool gives_item(Sim *s, const SimCall *c, const Stars *st, bool keywords, Ref key)
 {
@@ -204,16 +276,11 @@ bool frame_gets(Sim *s, Machine *m, const Code *original, const Code *modified, 
 {
 	Stars st = find_stars(s, original, modified, takes, true);
 	uint32_t given = 0, missing = 0;
-	for (uint32_t i = 0; modified && i + 2 < modified->n; i++) {
-		bool keywords = st.keywords != UINT32_MAX && loads(modified, i, st.keywords);
-		uint32_t k = i + 1;
-		if (!keywords && (st.args == UINT32_MAX || !loads(modified, i, st.args)))
+	for (uint32_t i = 0; modified && i < modified->n; i++) {
+		const Ins *at = item_read(modified, i, st.args), *named = item_read(modified, i, st.keywords);
+		if (!at && !named)
 			continue;
-		if (k + 3 < modified->n && modified->ins[k].row->act == ACT_COPY && modified->ins[k + 1].row->act == ACT_STORE)
-			k += 2;
-		if (modified->ins[k].row->act != ACT_CONST || modified->ins[k + 1].row->act != ACT_GETITEM)
-			continue;
-		bool gives = gives_item(s, c, &st, keywords, host_constant(s, m, ins_repr(modified, &modified->ins[k])));
+		bool gives = gives_item(s, c, &st, named != NULL, host_constant(s, m, ins_repr(modified, named ? named : at)));
 		given += gives;
 		missing += !gives;
 	}
@@ -275,10 +342,12 @@ FrameArgs frame_args(Sim *s, Machine *m, const Code *original, const Code *modif
 	Stars sure = find_stars(s, original, modified, takes, true);
 	if (c->rest || c->map)
 		return star_args(s, m, original, modified, takes, c, false);
-	if (sure.args != UINT32_MAX || sure.keywords != UINT32_MAX)
-		return star_args(s, m, original, modified, takes, c, true);
+	if (sure.args != UINT32_MAX || sure.keywords != UINT32_MAX) {
+		SimCall named = c->names_hidden ? name_keywords(s, m, modified, &sure, c) : *c;
+		return star_args(s, m, original, modified, takes, &named, true);
+	}
 	const Code *code = original ? original : modified;
-	FrameArgs out = {.v = c->args, .n = c->nargs - c->nnames};
+	FrameArgs out = {.v = c->args, .n = taken_in_order(s, c, c->nargs - c->nnames)};
 	if (split_names(s, code, c, &out)) {
 		if (!place_keywords(s, code, &takes)) {
 			sim_unsure(s, S("a function gets keywords that its listing does not name"));

@@ -89,11 +89,8 @@ static Ref call_frame(HostCall *c, Sym name, Ref fn, Ref self, bool resume)
 {
 	Sim *s = c->s;
 	uint32_t extra = self != 0, given = c->n;
-	if (c->names_hidden) { /* taken in order, as most are given; constants stand in the code that Dynamo makes */
+	if (c->names_hidden)
 		sim_unsure(s, S("a frame is called with keywords that the listing does not show"));
-		while (given && host_kind(s, c->args[given - 1]) != HK_TENSOR && host_reads_nothing(s, c->args[given - 1]))
-			given--;
-	}
 	Ref *args = NEW_N(s->a, Ref, c->n + 1);
 	Sym *names = NEW_N(s->a, Sym, c->n + 1);
 	args[0] = self;
