@@ -419,7 +419,7 @@ static void analyse(LspServer *l, Unit *u)
 	read_cache_begin(u->cache);
 	l->budget = (Budget){.limit = u->cfg.limits.memory_bytes, .pulse = pulse, .pulse_ctx = l};
 	run_init_next(&s->run, &u->tables, &u->cfg, &l->budget, u->types, u->cache);
-	if (add_files(l, u, s))
+	if (!s->run.out_of_memory && add_files(l, u, s))
 		run_analyse(&s->run);
 	if (l->budget.stop || !u->used) {
 		snapshot_free(s);

@@ -126,7 +126,7 @@ static void read_files(Run *r, const Options *o, const Walk *w, Progress *progre
 static void read_inputs(Run *r, const Options *o, Progress *progress, Arena *a)
 {
 	Walk w;
-	jmp_buf out;
+	jmp_buf out, *outer = r->budget->fail;
 	Buf trouble = {.a = a};
 	walk_init(&w, a, o->cfg.limits.walk_depth, &trouble);
 	for (uint32_t i = 0; i < o->paths.n; i++)
@@ -137,7 +137,7 @@ static void read_inputs(Run *r, const Options *o, Progress *progress, Arena *a)
 		r->out_of_memory = true;
 	else
 		read_files(r, o, &w, progress, &trouble);
-	r->budget->fail = NULL;
+	r->budget->fail = outer;
 	if (trouble.n)
 		progress_hide(progress);
 	say_lines(buf_str(&trouble));
@@ -228,13 +228,17 @@ static bool write_files(const Run *r, const Options *o, ReportOptions ro, Arena 
 	return ok;
 }
 
+static int too_little_memory(const Options *o)
+{
+	say("the analysis needs more memory than there is, or than --max-memory allows (%llu bytes); nothing is said",
+		(unsigned long long)o->cfg.limits.memory_bytes);
+	return STATUS_FAILURE;
+}
+
 static int finish(const Run *r, const Options *o, Arena *a)
 {
-	if (r->out_of_memory) {
-		say("the analysis needs more memory than there is, or than --max-memory allows (%llu bytes); "
-			"nothing is said", (unsigned long long)o->cfg.limits.memory_bytes);
-		return STATUS_FAILURE;
-	}
+	if (r->out_of_memory)
+		return too_little_memory(o);
 	ReportOptions ro = report_options(o, a);
 	Buf out = {.a = a};
 	int status = run_status(r);
@@ -297,11 +301,20 @@ static int analyse(Run *r, const Options *o, Arena *a)
 static int run(const Options *o, Tables *t, Arena *a)
 {
 	Run *r = NEW(a, Run);
+	volatile int status = STATUS_FAILURE;
+	jmp_buf out;
 	run_init(r, t, &o->cfg);
 	r->dump = o->dump;
 	r->findings_only = needs_findings_only(o);
 	r->until_frames = o->command == CMD_INVENTORY;
-	int status = options_command_reads(o->command) ? analyse(r, o, a) : show_rules(r, o, a);
+	r->budget->fail = &out; /* reports take memory of the run, too */
+	if (r->out_of_memory)
+		status = too_little_memory(o);
+	else if (setjmp(out))
+		status = too_little_memory(o);
+	else
+		status = options_command_reads(o->command) ? analyse(r, o, a) : show_rules(r, o, a);
+	r->budget->fail = NULL;
 	run_free(r);
 	return status;
 }

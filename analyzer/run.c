@@ -56,7 +56,7 @@ bool dump_parse(Str list, unsigned *passes, Str *bad)
 	return true;
 }
 
-static void init(Run *r, Tables *t, const Config *cfg)
+static void make(Run *r, Tables *t, const Config *cfg)
 {
 	r->cfg = cfg;
 	r->tables = t;
@@ -70,6 +70,20 @@ static void init(Run *r, Tables *t, const Config *cfg)
 	diags_init(&r->diags, &r->a);
 	r->levels = rules_settle(t->rules, cfg->asks.v, cfg->asks.n, &r->a);
 	r->dump_out.a = &r->a;
+	if (!r->types)
+		r->types = types_new(&r->a, &t->names);
+}
+
+/* The budget may not allow what every run begins with. */
+static void begin(Run *r, Tables *t, const Config *cfg)
+{
+	jmp_buf out;
+	r->budget->fail = &out;
+	if (setjmp(out))
+		r->out_of_memory = true;
+	else
+		make(r, t, cfg);
+	r->budget->fail = NULL;
 }
 
 void run_init(Run *r, Tables *t, const Config *cfg)
@@ -77,14 +91,13 @@ void run_init(Run *r, Tables *t, const Config *cfg)
 	*r = (Run){.own_budget = {.limit = cfg->limits.memory_bytes}};
 	r->budget = &r->own_budget;
 	t->a.budget = r->budget;
-	init(r, t, cfg);
-	r->types = types_new(&r->a, &t->names);
+	begin(r, t, cfg);
 }
 
 void run_init_next(Run *r, Tables *t, const Config *cfg, Budget *budget, Types *types, ReadCache *cache)
 {
 	*r = (Run){.budget = budget, .types = types, .cache = cache};
-	init(r, t, cfg);
+	begin(r, t, cfg);
 }
 
 void run_enter(Run *r, RunPass pass, uint32_t total)
@@ -432,11 +445,11 @@ static void judge_program(Run *r)
 
 void run_analyse(Run *r)
 {
-	jmp_buf out;
+	jmp_buf out, *outer = r->budget->fail;
 	r->budget->fail = &out;
 	if (setjmp(out)) {
 		r->out_of_memory = true;
-		r->budget->fail = NULL;
+		r->budget->fail = outer;
 		return;
 	}
 	settle_files(r);
@@ -447,7 +460,7 @@ void run_analyse(Run *r)
 	if (!r->until_frames)
 		judge_program(r);
 	diags_sort(&r->diags);
-	r->budget->fail = NULL;
+	r->budget->fail = outer;
 	crash_note(NULL, NULL, 0);
 }
 

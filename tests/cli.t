@@ -328,6 +328,13 @@ has err 'deep/er: folders nest deeper than the limit (--max-depth)'
 { cat fresh.txt; seq 1 60000; } >large.txt
 want 4 'too little memory' --max-memory=200K large.txt
 has err '--max-memory'
+# What every run begins with, reading, analysis and report each need some: whatever is short, it is said in the same words.
+for most in 1 1000 4000 10000 20000; do
+	want 4 "no more memory than $most" --max-memory=$most two_ops.txt
+	has err '--max-memory'
+done
+want 4 'no memory to list rules' rules --max-memory=1
+has err '--max-memory'
 
 "$program" --stdin-filename=pasted.log - <two_ops.txt >out 2>err
 report $? 1 'standard input'
