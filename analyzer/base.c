@@ -38,7 +38,40 @@ _Noreturn void base_assert_failed(const char *expr, const char *file, int line)
 		fprintf(stderr, ", in pass %s at byte %u of %s", where.pass, where.offset, where.path ? where.path : "?");
 	fputs("\ngraphlint: this is a fault of graphlint, not of the dump; please report it with the input\n", stderr);
 	fflush(stderr);
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+	abort(); /* a fuzzer keeps the input only of what ends by a signal */
+#endif
 	_Exit(4);
+}
+
+/* ---- libraries ---- */
+
+_Noreturn void base_out_of_memory(void)
+{
+	fputs("graphlint: out of memory\n", stderr);
+	_Exit(4);
+}
+
+static void *or_end(void *p, size_t size)
+{
+	if (!p && size)
+		base_out_of_memory();
+	return p;
+}
+
+void *base_malloc(size_t size)
+{
+	return or_end(malloc(size), size);
+}
+
+void *base_calloc(size_t n, size_t size)
+{
+	return or_end(calloc(n, size), n && size);
+}
+
+void *base_realloc(void *p, size_t size)
+{
+	return or_end(realloc(p, size), size);
 }
 
 /* ---- strings ---- */
@@ -248,8 +281,7 @@ static _Noreturn void out_of_memory(Budget *b)
 {
 	if (b && b->fail)
 		longjmp(*b->fail, 1);
-	fputs("graphlint: out of memory\n", stderr);
-	_Exit(4);
+	base_out_of_memory();
 }
 
 void budget_pulse(Budget *b)

@@ -24,6 +24,14 @@ _Noreturn void base_assert_failed(const char *expr, const char *file, int line);
 /* Where the analysis is, for the message of a failed assertion. Thread-local; not analysis state. */
 void crash_note(const char *pass, const char *path, uint32_t offset);
 
+/* ---- libraries ---- */
+
+/* For libraries that do not outlive an allocation that fails: the process ends with status 4 and says so. */
+_Noreturn void base_out_of_memory(void);
+void *base_malloc(size_t size);
+void *base_calloc(size_t n, size_t size);
+void *base_realloc(void *p, size_t size);
+
 /* ---- strings ---- */
 
 /* A slice of bytes; not NUL-terminated. The zero value is the empty string. */

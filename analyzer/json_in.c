@@ -2,6 +2,7 @@
 #include "json_in.h"
 
 #include <jansson.h>
+#include <stdlib.h>
 
 JsonIn *json_in_parse(Str text, Buf *fault)
 {
@@ -90,4 +91,9 @@ void json_in_each(const JsonIn *v, void (*f)(void *ctx, Str key, const JsonIn *v
 		return;
 	json_object_foreach((json_t *)(uintptr_t)v, key, member)
 		f(ctx, str_from_c(key), member);
+}
+
+void json_in_memory(void)
+{
+	json_set_alloc_funcs(base_malloc, free);
 }

@@ -27,4 +27,7 @@ bool json_in_bool(const JsonIn *v, bool otherwise);
 /* Calls f for each member. */
 void json_in_each(const JsonIn *v, void (*f)(void *ctx, Str key, const JsonIn *v), void *ctx);
 
+/* How jansson takes memory; for main, once. */
+void json_in_memory(void);
+
 #endif

@@ -235,6 +235,8 @@ bool keys_is_kebab(Str s)
 static void parser_fault(KeysFile *k, const yaml_parser_t *p, Str text)
 {
 	size_t line = p->problem_mark.line, column = p->problem_mark.column;
+	if (p->error == YAML_MEMORY_ERROR || !p->problem)
+		base_out_of_memory();
 	if (p->error == YAML_READER_ERROR) {
 		line = column = 0;
 		for (uint32_t i = 0; i < text.n && i < p->problem_offset; i++, column++)
@@ -244,7 +246,7 @@ static void parser_fault(KeysFile *k, const yaml_parser_t *p, Str text)
 			}
 	}
 	Buf b = {.a = k->a};
-	buf_printf(&b, "not YAML: %s", p->problem ? p->problem : "no memory");
+	buf_printf(&b, "not YAML: %s", p->problem);
 	keys_fault_at(k, line, column, buf_str(&b));
 }
 
@@ -276,10 +278,8 @@ bool keys_documents(KeysFile *k, Str text, KeyFn *root, void *into)
 		keys_fault_at(k, 0, 0, S("the file is larger than 1 MiB"));
 		return false;
 	}
-	if (!yaml_parser_initialize(&parser)) {
-		keys_fault_at(k, 0, 0, S("no memory"));
-		return false;
-	}
+	if (!yaml_parser_initialize(&parser))
+		base_out_of_memory();
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text.p, text.n);
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
 	read_documents(k, &parser, text, root, into);

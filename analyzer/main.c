@@ -412,6 +412,7 @@ int main(int argc, char **argv)
 #ifdef __GLIBC__
 	mallopt(M_MMAP_THRESHOLD, 1 << 16); /* large allocations of arenas: what is given back goes back to the system */
 #endif
+	run_libraries();
 	signal(SIGPIPE, SIG_IGN); /* a reader that ends early shows as EPIPE */
 	if (!options_parse(&o, &a, argc, argv, &text)) {
 		status = usage(buf_str(&text));

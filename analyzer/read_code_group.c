@@ -4,13 +4,6 @@
 
 enum { GROUP_STATEMENTS = 64, GROUP_BYTES = 32 * 1024 };
 
-static TSTree *parse(CodeReader *c, Str s)
-{
-	PyParser *py = c->r->parser;
-	ts_parser_reset(py->ts);
-	return ts_parser_parse_string(py->ts, NULL, s.p, s.n);
-}
-
 static ExprCtx expr_ctx(CodeReader *c)
 {
 	ExprCtx x = {.g = c->g, .names = c->r->program->names, .env = &c->env, .scratch = &c->r->tmp,
@@ -107,12 +100,11 @@ void code_flush(CodeReader *c)
 {
 	if (!c->group.n)
 		return;
-	TSTree *tree = parse(c, buf_str(&c->buf));
+	PyParser *py = c->r->parser;
+	TSTree *tree = py_parse(py, buf_str(&c->buf));
 	if (!ts_node_has_error(ts_tree_root_node(tree)) && !crosses(c, tree)) {
 		read_tree(c, tree, c->group.v, c->group.n);
-		ts_tree_delete(tree);
 	} else {
-		ts_tree_delete(tree);
 		Buf all = c->buf, orig = c->orig;
 		for (uint32_t i = 0; i < c->group.n && !c->returned; i++) {
 			Pending p = c->group.v[i];
@@ -120,9 +112,7 @@ void code_flush(CodeReader *c)
 			c->buf = (Buf){.a = all.a, .p = all.p + p.buf, .n = end - p.buf};
 			c->orig = (Buf){.a = all.a, .p = orig.p + p.buf, .n = end - p.buf};
 			p.buf = 0;
-			tree = parse(c, buf_str(&c->buf));
-			read_tree(c, tree, &p, 1);
-			ts_tree_delete(tree);
+			read_tree(c, py_parse(py, buf_str(&c->buf)), &p, 1);
 		}
 		c->buf = all;
 		c->orig = orig;

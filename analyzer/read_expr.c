@@ -16,13 +16,13 @@ PyParser *py_parser_new(Arena *a)
 {
 	PyParser *p = NEW(a, PyParser);
 	const TSLanguage *lang = tree_sitter_python();
-	p->ts = ts_parser_new();
+	p->nsymbols = ts_language_symbol_count(lang);
+	p->kind_of = NEW_N(a, uint8_t, p->nsymbols);
+	p->ts = ts_parser_new(); /* nothing is taken from an arena any more, which may not return */
 	if (!ts_parser_set_language(p->ts, lang)) {
 		ts_parser_delete(p->ts);
 		return NULL;
 	}
-	p->nsymbols = ts_language_symbol_count(lang);
-	p->kind_of = NEW_N(a, uint8_t, p->nsymbols);
 	for (uint32_t s = 0; s < p->nsymbols; s++) {
 		if (ts_language_symbol_type(lang, (TSSymbol)s) != TSSymbolTypeRegular)
 			continue;
@@ -48,7 +48,22 @@ void py_parser_free(PyParser *p)
 		return;
 	if (p->cursor_made)
 		ts_tree_cursor_delete(&p->cursor);
+	ts_tree_delete(p->tree);
 	ts_parser_delete(p->ts);
+}
+
+TSTree *py_parse(PyParser *p, Str s)
+{
+	ts_tree_delete(p->tree);
+	p->tree = NULL;
+	ts_parser_reset(p->ts);
+	p->tree = ts_parser_parse_string(p->ts, NULL, s.p, s.n);
+	return p->tree;
+}
+
+void py_parser_memory(void)
+{
+	ts_set_allocator(base_malloc, base_calloc, base_realloc, free);
 }
 
 void env_bind(Env *e, Arena *a, Sym name, Arg value)

@@ -20,6 +20,7 @@ typedef enum PyKind {
 /* The parser, its reused buffers and the numbers of the grammar's nodes. */
 typedef struct PyParser {
 	TSParser *ts;
+	TSTree *tree;    /* of what was parsed last; here, so that py_parser_free finds it whatever ended the reading */
 	TSTreeCursor cursor;
 	bool cursor_made;
 	uint8_t *kind_of; /* by TSSymbol */
@@ -30,6 +31,10 @@ typedef struct PyParser {
 /* Creates the parser; NULL when the grammar's ABI is refused by the core. */
 PyParser *py_parser_new(Arena *a);
 void py_parser_free(PyParser *p);
+/* The tree of a text; good until the next one. */
+TSTree *py_parse(PyParser *p, Str s);
+/* How tree-sitter takes memory; for main, once. */
+void py_parser_memory(void);
 
 /* What a name means inside one forward function. */
 typedef struct Env {

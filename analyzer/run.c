@@ -6,6 +6,7 @@
 #include "compare_meta.h"
 #include "evidence.h"
 #include "fingerprint.h"
+#include "json_in.h"
 #include "link.h"
 #include "match.h"
 #include "link_places.h"
@@ -14,6 +15,7 @@
 #include "quoted.h"
 #include "read.h"
 #include "read_python.h"
+#include "read_expr.h"
 #include "split_units.h"
 #include "suppress.h"
 
@@ -54,6 +56,12 @@ bool dump_parse(Str list, unsigned *passes, Str *bad)
 		*passes |= bit;
 	}
 	return true;
+}
+
+void run_libraries(void)
+{
+	py_parser_memory();
+	json_in_memory();
 }
 
 static void make(Run *r, Tables *t, const Config *cfg)

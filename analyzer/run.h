@@ -93,6 +93,8 @@ typedef struct Run {
 
 void tables_init(Tables *t);
 void tables_free(Tables *t);
+/* How libraries take memory: the process ends with status 4 where there is none. For main, once. */
+void run_libraries(void);
 /* Prepares a run; add inputs with sources_add_* on run->sources, then analyse. */
 void run_init(Run *r, Tables *t, const Config *cfg); /* one run at a time per Tables: names are interned there */
 /* A run of a row of runs, as an editor needs them: they share a budget, types and what was read. A finished one can be

@@ -230,6 +230,8 @@ FileId sources_add_bytes(Sources *t, Str path, Str bytes, uint64_t limit, Str *w
 
 static Str system_error(Arena *a, int error)
 {
+	if (error == ENOMEM) /* a machine without memory is no fault of the file */
+		base_out_of_memory();
 	return str_printf(a, "%s", strerror(error));
 }
 

@@ -36,6 +36,14 @@ void walk_init(Walk *w, Arena *a, uint64_t depth_most, Buf *trouble)
 	names_init(&w->seen, a);
 }
 
+/* A machine without memory is no fault of the path. */
+static const char *reason(int error)
+{
+	if (error == ENOMEM)
+		base_out_of_memory();
+	return strerror(error);
+}
+
 static void trouble(Walk *w, Str path, const char *why)
 {
 	buf_printf(w->trouble, STR_FMT ": %s\n", STR_ARG(path), why);
@@ -135,7 +143,7 @@ static void visit(Walk *w, Str path, uint64_t depth, Folders *todo, Folders *lin
 	arena_rewind(w->a, mark);
 	if (rc < 0) {
 		if (error != ENOENT && error != ELOOP && error != ENOTDIR) /* a link to nowhere */
-			trouble(w, path, strerror(error));
+			trouble(w, path, reason(error));
 		return;
 	}
 	if (S_ISLNK(st.st_mode)) {
@@ -161,7 +169,7 @@ static void list_folder(Walk *w, Folder f, Folders *todo, Folders *links)
 	}
 	DIR *d = opendir(str_to_c(w->a, f.path));
 	if (!d) {
-		trouble(w, f.path, strerror(errno));
+		trouble(w, f.path, reason(errno));
 		return;
 	}
 	errno = 0;
@@ -169,7 +177,7 @@ static void list_folder(Walk *w, Folder f, Folders *todo, Folders *links)
 		if (!skipped(str_from_c(e->d_name)))
 			VEC_PUSH(w->a, &names, str_copy(w->a, str_from_c(e->d_name)));
 	if (errno)
-		trouble(w, f.path, strerror(errno));
+		trouble(w, f.path, reason(errno));
 	closedir(d);
 	if (names.n)
 		qsort(names.v, names.n, sizeof *names.v, cmp_names);
