@@ -685,11 +685,13 @@ static uint32_t *names_slot(const Names *t, Str s)
 	}
 }
 
+/* What lives on when memory runs out must be whole: everything is there before it is linked in. */
 static void names_grow(Names *t)
 {
+	uint32_t n = t->nslots ? t->nslots * 2 : 1024, *slots = NEW_N(t->a, uint32_t, n);
 	arena_drop(t->a, t->slots, t->nslots * sizeof *t->slots);
-	t->nslots = t->nslots ? t->nslots * 2 : 1024;
-	t->slots = NEW_N(t->a, uint32_t, t->nslots);
+	t->slots = slots;
+	t->nslots = n;
 	for (uint32_t i = 1; i < t->text.n; i++)
 		*names_slot(t, t->text.v[i]) = i;
 }
@@ -702,8 +704,8 @@ Sym sym_intern(Names *t, Str s)
 		names_grow(t);
 	uint32_t *slot = names_slot(t, s);
 	if (!*slot) {
-		*slot = t->text.n;
 		VEC_PUSH(t->a, &t->text, str_copy(t->a, s));
+		*slot = t->text.n - 1;
 	}
 	return (Sym){*slot};
 }
@@ -736,23 +738,27 @@ uint32_t map_get(const Map *m, uint64_t key)
 	return m->cap ? m->vals[map_slot(m, key)] : 0;
 }
 
+static void map_grow(Map *m)
+{
+	Map old = *m, now = {.a = m->a, .n = m->n, .cap = m->cap ? m->cap * 2 : 64};
+	now.keys = NEW_N(m->a, uint64_t, now.cap);
+	now.vals = NEW_N(m->a, uint32_t, now.cap);
+	for (uint32_t i = 0; i < old.cap; i++)
+		if (old.vals[i]) {
+			uint32_t k = map_slot(&now, old.keys[i]);
+			now.keys[k] = old.keys[i];
+			now.vals[k] = old.vals[i];
+		}
+	*m = now;
+	arena_drop(m->a, old.vals, old.cap * sizeof *old.vals);
+	arena_drop(m->a, old.keys, old.cap * sizeof *old.keys);
+}
+
 void map_put(Map *m, uint64_t key, uint32_t val)
 {
 	ASSERT(val != 0);
-	if (m->n * 2 >= m->cap) {
-		Map old = *m;
-		m->cap = old.cap ? old.cap * 2 : 64;
-		m->keys = NEW_N(m->a, uint64_t, m->cap);
-		m->vals = NEW_N(m->a, uint32_t, m->cap);
-		for (uint32_t i = 0; i < old.cap; i++)
-			if (old.vals[i]) {
-				uint32_t k = map_slot(m, old.keys[i]);
-				m->keys[k] = old.keys[i];
-				m->vals[k] = old.vals[i];
-			}
-		arena_drop(m->a, old.vals, old.cap * sizeof *old.vals);
-		arena_drop(m->a, old.keys, old.cap * sizeof *old.keys);
-	}
+	if (m->n * 2 >= m->cap)
+		map_grow(m);
 	uint32_t k = map_slot(m, key);
 	if (!m->vals[k])
 		m->n++;

@@ -28,12 +28,12 @@ static void idset_put(IdSet *s, uint64_t hash, uint32_t id)
 void idset_add(Arena *a, IdSet *s, uint64_t hash, uint32_t id)
 {
 	if (s->n * 2 >= s->cap) {
-		IdSet old = *s;
-		s->cap = old.cap ? old.cap * 2 : 64;
-		s->v = NEW_N(a, IdSlot, s->cap);
+		IdSet old = *s, now = {.n = s->n, .cap = s->cap ? s->cap * 2 : 64};
+		now.v = NEW_N(a, IdSlot, now.cap);
 		for (uint32_t i = 0; i < old.cap; i++)
 			if (old.v[i].id)
-				idset_put(s, old.v[i].hash, old.v[i].id);
+				idset_put(&now, old.v[i].hash, old.v[i].id);
+		*s = now;
 		arena_drop(a, old.v, old.cap * sizeof *old.v);
 	}
 	idset_put(s, hash, id);
