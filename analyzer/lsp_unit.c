@@ -304,6 +304,7 @@ static void unit_prepare(LspServer *l, Unit *u)
 	unit_tables(u);
 	bool ok = unit_options(l, u, &o);
 	u->cfg = ok ? o.cfg : config_default();
+	u->cfg.jobs = 1; /* requests are answered from within the analysis: it stays in this process */
 	u->baseline = ok ? o.baseline : (Str){0};
 	u->config = ok ? o.file.path : (Str){0};
 	if (!ok)

@@ -31,7 +31,7 @@ const report = (format, args) => graphlint([`--format=${format}`, '--fail-on=nev
 // ---- JSON ----
 
 const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true, strictRequired: false });
-const schema = JSON.parse(readFileSync('schema/report.schema.json', 'utf8'));
+const schema = JSON.parse(readFileSync('analyzer/report.schema.json', 'utf8'));
 const isReport = ajv.compile(schema);
 const isLine = ajv.getSchema(schema.$id + '#/$defs/line%20of%20ndjson') ?? ajv.compile({ $ref: schema.$id + '#/$defs/line%20of%20ndjson' });
 for (const [name, args] of inputs) {
