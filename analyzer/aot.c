@@ -79,6 +79,14 @@ static void holds(Test *t, AotCause cause, Tri certainty, Str why)
 	t->found.cause = cause;
 	t->found.certainty = merged_for_sure ? certainty : tri_and(certainty, TRI_MAY);
 	t->found.why = why;
+	for (uint32_t i = t->set->at; i < t->set->at + t->set->n; i++) {
+		if (!member(t, i)->guessed)
+			continue;
+		t->found.certainty = TRI_MAY;
+		t->found.why = str_printf(t->keep, "`" STR_FMT "` is a view of the other one, as its strides suggest%s" STR_FMT,
+		                          STR_ARG(input_name(t, i)), why.n ? ", and " : "", STR_ARG(why));
+		break;
+	}
 }
 
 static void name_written(Test *t, uint32_t other)
@@ -139,6 +147,99 @@ static bool bases_differ(Test *t)
 		return true;
 	}
 	return false;
+}
+
+/* Of the sets of leaves that may need a gradient: the first for which a condition holds. */
+static bool with_leaves(Test *t, bool (*condition)(Test *t, GradMask leaves))
+{
+	for (uint32_t k = 0; k < AOT_TRIALS; k++)
+		if (t->call->outputs_need & t->call->leaves[k] && condition(t, t->call->leaves[k])) {
+			t->found.faint |= k == TRIAL_SOME && t->found.cause != AOT_CAUSE_LOST_GRADIENT;
+			return true;
+		}
+	return false;
+}
+
+static void holds_if(Test *t, AotCause cause, GradMask leaves, Str why)
+{
+	t->found.faint |= aot_is_faint(t->call->tape, leaves);
+	holds(t, cause, TRI_MAY, str_printf(t->keep, STR_FMT "%s" STR_FMT, STR_ARG(aot_needs(t->call->tape, leaves, t->names, t->keep)),
+	                                    why.n ? ", and " : "", STR_ARG(why)));
+}
+
+/* In a joint graph neighbours have to be one tensor's views, or a view and that tensor. */
+static bool neighbours_differ(Test *t, GradMask leaves)
+{
+	for (uint32_t i = t->set->at; i + 1 < t->set->at + t->set->n; i++) {
+		if (member(t, i)->root == member(t, i + 1)->root)
+			continue;
+		name_pair(t, i, i + 1);
+		if (!member(t, i)->written && !member(t, i + 1)->written)
+			name_written(t, i);
+		holds_if(t, AOT_CAUSE_BASES, t->call->outputs_need & leaves, (Str){0});
+		return true;
+	}
+	return false;
+}
+
+static bool bases_in_training(Test *t)
+{
+	return with_leaves(t, neighbours_differ);
+}
+
+static bool two_tangents(Test *t, GradMask leaves)
+{
+	uint32_t n = 0, at[2] = {0};
+	for (uint32_t i = t->set->at; i < t->set->at + t->set->n && n < 2; i++)
+		if (member(t, i)->written && member(t, i)->need_after & leaves)
+			at[n++] = i;
+	if (n < 2)
+		return false;
+	name_pair(t, at[0], at[1]);
+	holds_if(t, AOT_CAUSE_TANGENTS, member(t, at[0])->need_after & leaves, (Str){0});
+	return true;
+}
+
+static bool tangents_missing(Test *t)
+{
+	return with_leaves(t, two_tangents);
+}
+
+static GradMask members_need(const Test *t)
+{
+	GradMask need = 0;
+	for (uint32_t i = t->set->at; i < t->set->at + t->set->n; i++)
+		need |= member(t, i)->need;
+	return need;
+}
+
+static bool under_no_grad(Test *t, GradMask leaves)
+{
+	if (!t->set->no_grad || !(members_need(t) & leaves))
+		return false;
+	name_written(t, t->set->at);
+	holds_if(t, AOT_CAUSE_NO_GRAD_WRITE, members_need(t) & leaves, (Str){0});
+	return true;
+}
+
+static bool written_under_no_grad(Test *t)
+{
+	return with_leaves(t, under_no_grad);
+}
+
+static bool gradient_enters(Test *t, GradMask leaves)
+{
+	if (!t->set->crossed || members_need(t) & leaves || !(t->set->value_need & leaves))
+		return false;
+	uint32_t writer = t->set->writer - 1;
+	name_pair(t, writer, writer == t->set->at ? t->set->at + 1 : t->set->at);
+	holds_if(t, AOT_CAUSE_LOST_GRADIENT, t->set->value_need & leaves, (Str){0});
+	return true;
+}
+
+static bool gradient_is_lost(Test *t)
+{
+	return with_leaves(t, gradient_enters);
 }
 
 static bool view_is_wrong(Test *t)
@@ -242,7 +343,10 @@ static bool object_is_lost(Test *t)
 
 static bool is_group(Test *t)
 {
-	if (t->set->meet == TRI_NO)
+	bool guessed = false;
+	for (uint32_t i = t->set->at; i < t->set->at + t->set->n; i++)
+		guessed |= member(t, i)->guessed;
+	if (t->set->meet == TRI_NO || guessed)
 		return false;
 	name_pair(t, t->set->pair[0], t->set->pair[1]);
 	holds(t, AOT_CAUSE_GROUP, t->set->meet, (Str){0});
@@ -257,8 +361,12 @@ static const struct {
 } tests[] = {
 	{AOT_CAUSE_REUSE, true, used_again},
 	{AOT_CAUSE_BASES, true, bases_differ},
+	{AOT_CAUSE_BASES, true, bases_in_training},
+	{AOT_CAUSE_TANGENTS, true, tangents_missing},
+	{AOT_CAUSE_NO_GRAD_WRITE, true, written_under_no_grad},
 	{AOT_CAUSE_WRONG_VIEW, true, view_is_wrong},
 	{AOT_CAUSE_BASE, true, base_comes_back},
+	{AOT_CAUSE_LOST_GRADIENT, true, gradient_is_lost},
 	{AOT_CAUSE_MISSED, false, taken_as_apart},
 	{AOT_CAUSE_FOREIGN, false, wrapped_twice},
 	{AOT_CAUSE_OBJECT, true, object_is_lost},

@@ -6,6 +6,7 @@
 
 #include "base.h"
 #include "sim_aot.h"
+#include "sim_grad.h"
 
 typedef enum AotEffect { AOT_EFFECT_NONE, AOT_EFFECT_IDENTITY, AOT_EFFECT_VALUE, AOT_EFFECT_ERROR } AotEffect;
 
@@ -28,10 +29,16 @@ typedef struct AotGroup {
 	uint32_t input, other; /* a written member, and another one */
 	int32_t output;   /* handed back wrongly; -1 none */
 	uint32_t nth;     /* call of the graph that has them, from 0 */
+	bool faint;       /* possible, and not likely */
 	Str why;          /* what holds, in words */
 } AotGroup;
 
 typedef VEC(AotGroup) AotGroups;
+
+/* Who calls a module wants gradients of its parameters: these leaves are arguments alone. */
+bool aot_is_faint(const GradTape *t, GradMask leaves);
+/* "`l_x_` needs a gradient", of the first leaf of a set that has a name. */
+Str aot_needs(const GradTape *t, GradMask mask, const Names *names, Arena *a);
 
 /* What the calls of one graph have: at most one entry for each written input, the first cause of the table that holds. */
 void aot_groups(const AotLog *log, const Graph *g, const Names *names, VersionSpan torch, Arena *keep, AotGroups *out);

@@ -70,8 +70,8 @@ static void traced_inside(Observe *o, const TracedCopy *t)
 
 static Severity group_severity(const Observe *o, const AotGroup *x)
 {
-	if (!asks_aot(o))
-		return SEV_NOTE;
+	if (!asks_aot(o) || x->faint)
+		return o->contract == CONTRACT_CUDAGRAPHS ? SEV_WARNING : SEV_NOTE;
 	switch (aot_cause_effect(x->cause)) {
 	case AOT_EFFECT_NONE:
 	case AOT_EFFECT_IDENTITY: return o->contract == CONTRACT_CUDAGRAPHS ? SEV_WARNING : SEV_NOTE;
@@ -135,6 +135,56 @@ static void group(Observe *o, const AotGroup *x)
 	diag_var(o->d, f, S("text"), x->certainty == TRI_MUST ? x->why : (Str){0});
 	diag_var(o->d, f, S("versions"), aot_cause_versions(x->cause, o->d->a));
 	group_steps(o, f, x);
+}
+
+/* ---- values that the backward cannot use ---- */
+
+static Str saved_variant(const Observe *o, const AotSaved *x)
+{
+	Buf b = {.a = o->d->a};
+	Str word = aot_cause_name(x->cause);
+	for (uint32_t i = 0; i < word.n; i++)
+		buf_char(&b, word.p[i] == ' ' || word.p[i] == '_' ? '-' : word.p[i]);
+	return buf_str(&b);
+}
+
+/* Where the finding stands: the value that is saved or the write; else the side of the boundary. */
+static Span saved_span(const Observe *o, const AotSaved *x)
+{
+	if (x->node.i)
+		return node_span(o->g, x->node);
+	return x->output >= 0 ? observe_output_span(o, (uint32_t)x->output) : x->input >= 0 ? observe_input_span(o, (uint32_t)x->input) : graph_span(o->g);
+}
+
+static Str port_name(const Observe *o, const AotSaved *x)
+{
+	if (x->output >= 0) {
+		const Arg *a = &o->g->outputs.v[x->output].arg;
+		return a->kind == AR_NODE ? observe_node_name(o, a->u.node) : (Str){0};
+	}
+	return x->input >= 0 ? observe_node_name(o, o->g->inputs.v[x->input]) : (Str){0};
+}
+
+static void unusable(Observe *o, const AotSaved *x)
+{
+	Finding *f = observe_finding(o, S("GL106"), x->faint ? SEV_NOTE : SEV_WARNING, saved_span(o, x), x->node);
+	Str name = port_name(o, x);
+	f->variant = saved_variant(o, x);
+	f->output = x->output;
+	f->input = x->input;
+	f->contracts = CONTRACT_BIT(CONTRACT_AOT) | CONTRACT_BIT(CONTRACT_CUDAGRAPHS);
+	f->certainty = TRI_MAY;
+	f->condition = str_printf(o->d->a, STR_FMT " and grad mode is on", STR_ARG(x->needs));
+	f->observable = OBS_UNKNOWN;
+	diag_var(o->d, f, S("what"), name);
+	diag_var(o->d, f, S("text"), x->writer);
+	diag_var(o->d, f, S("versions"), aot_cause_versions(x->cause, o->d->a));
+	diag_stepf(o->d, f, ROLE_PLACE, saved_span(o, x), "%s" STR_FMT "%s", name.n ? "`" : "", STR_ARG(name),
+	           name.n ? "` takes part in the backward of this graph" : "the value takes part in the backward of this graph");
+	if (x->written.file.i && x->writer.n)
+		diag_stepf(o->d, f, ROLE_WRITE, x->written, "`" STR_FMT "` writes it", STR_ARG(x->writer));
+	else if (x->written.file.i)
+		diag_step(o->d, f, ROLE_WRITE, x->written, S("a gradient reaches its memory"));
 }
 
 static Finding *shared_finding(Observe *o, uint32_t input, Str variant)
@@ -211,6 +261,21 @@ static const Graph *forward_of(const Observe *o)
 	return NULL;
 }
 
+/* Both inputs became one, of other sizes, and the first one is handed back: the base comes in its place. */
+static bool base_comes_back(const Observe *o, const Graph *aot, uint32_t *output)
+{
+	if (!asks_aot(o) || !aot_cause_in(AOT_CAUSE_BASE, o->g->torch) || o->g->inputs.n != 2 || aot->inputs.n != 1)
+		return false;
+	TypeId base = graph_node(aot, aot->inputs.v[0])->type, first = graph_node(o->g, o->g->inputs.v[0])->type;
+	for (uint32_t j = 0; j < o->g->outputs.n && base.i && first.i && base.i != first.i; j++) {
+		const Arg *a = &o->g->outputs.v[j].arg;
+		*output = j;
+		if (a->kind == AR_NODE && a->u.node.i == o->g->inputs.v[0].i)
+			return true;
+	}
+	return false;
+}
+
 static void merged(Observe *o)
 {
 	const Graph *aot = o->g->stage == STAGE_DYNAMO ? forward_of(o) : NULL;
@@ -219,7 +284,16 @@ static void merged(Observe *o)
 	for (uint32_t i = 0; i < o->g->inputs.n; i++) {
 		if (o->s->inputs[i].data == TRI_NO || is_grouped(o, i))
 			continue;
-		Finding *f = shared_finding(o, i, S("merged"));
+		uint32_t output;
+		bool base = base_comes_back(o, aot, &output);
+		Finding *f = shared_finding(o, i, base ? S("merged-base") : S("merged"));
+		if (base) {
+			f->severity = SEV_WARNING;
+			f->contracts |= CONTRACT_BIT(CONTRACT_AOT);
+			diag_varf(o->d, f, S("text"), "%u", output);
+			diag_var(o->d, f, S("versions"), aot_cause_versions(AOT_CAUSE_BASE, o->d->a));
+			diag_stepf(o->d, f, ROLE_BOUNDARY, observe_output_span(o, output), "output %u is handed back as the whole", output);
+		}
 		diag_stepf(o->d, f, ROLE_PLACE, graph_span(aot), "AOTAutograd's graph has %u inputs, this one %u", aot->inputs.n,
 		           tensor_inputs(o->g, o->s));
 		return;
@@ -230,6 +304,8 @@ void observe_aot(Observe *o)
 {
 	captured(o);
 	merged(o);
+	for (uint32_t i = 0; o->v && asks_aot(o) && i < o->v->saved.n; i++)
+		unusable(o, &o->v->saved.v[i]);
 	for (uint32_t i = 0; o->v && i < o->v->groups.n; i++)
 		group(o, &o->v->groups.v[i]);
 	for (uint32_t i = 0; o->v && asks_aot(o) && i < o->v->traced.n; i++)

@@ -97,7 +97,8 @@ typedef struct SimStore {
 typedef enum SimWhence {
 	WHENCE_MADE,  /* an operator of the program */
 	WHENCE_GIVEN, /* an argument, or made by hidden code: it may be a view, and may need a gradient */
-	WHENCE_PARAMETER, WHENCE_BUFFER
+	WHENCE_PARAMETER, WHENCE_BUFFER,
+	WHENCE_ATTRIBUTE /* of a module: one of the two */
 } SimWhence;
 
 /* A tensor object: a view of a store. set_ and resize_ change it in place. */
@@ -120,6 +121,7 @@ typedef struct SimTensor {
 	uint8_t whence;   /* SimWhence */
 	uint32_t parent;  /* what it was made a view of; 0: nothing, or by detach */
 	uint32_t base;    /* ... and what that is a view of, and so on; 0: it is a root itself */
+	bool guessed;     /* an argument of which strides alone suggest that it is a view of another one (sim_aot.h) */
 	uint32_t wrapper; /* storage object around the memory: 0 the one that it was made with, others by way of arrays */
 } SimTensor;
 
@@ -305,7 +307,7 @@ Ref sim_root_tensor(Sim *s, TypeId type, uint64_t origin);
 Ref sim_new_tensor(Sim *s, TypeId type, const TermId *terms, uint64_t origin);
 Ref sim_clone(Sim *s, Ref tensor);               /* own store, same contents, sizes, strides */
 TermId sim_content(Sim *s, Ref tensor);          /* one term for all it holds now, sizes included */
-void sim_note_origin(Sim *s, Ref tensor, Str name); /* what the name of an input or attribute says */
+void sim_note_origin(Sim *s, Ref tensor, Str name, bool attribute); /* what the name of an input, or of an attribute, says */
 void sim_make_root(Sim *s, Ref view);            /* detach: for autograd it is no view */
 void sim_wrap_memory(Sim *s, Ref tensor);        /* by way of an array: another storage object around the same memory */
 bool sim_share(const Sim *s, Ref a, Ref b);      /* one store */

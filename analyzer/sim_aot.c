@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim_aot.h"
 
+#include "sim_grad.h"
+
 enum { MAX_CALLS = 4096, MAX_MEMBERS = 256, MAX_PAIRS = 1 << 20, MAX_MEMBERS_IN_ALL = 1 << 16, MAX_VIEWS = 256 };
 
 /* ---- places ---- */
@@ -77,7 +79,7 @@ AotRelation aot_relation(const AotLayout *a, const AotLayout *b, Tri meet)
 
 /* ---- inputs of a call ---- */
 
-static AotCall *current_call(Sim *s)
+AotCall *aot_current(Sim *s)
 {
 	AotLog *log = s->aot;
 	return log && log->current ? &log->calls.v[log->current - 1] : NULL;
@@ -90,6 +92,8 @@ static void add_member(Sim *s, AotCall *c, Ref v, uint32_t input, bool written)
 	               .at = aot_layout(t)};
 	m.root = t->base ? t->base : m.tensor;
 	m.root_dtype = s->tensors.v[m.root].dtype;
+	m.need = grad_need(s, m.tensor);
+	m.guessed = t->guessed;
 	m.given = s->tensors.v[m.root].whence == WHENCE_GIVEN;
 	VEC_PUSH(s->aot->a, &c->members, m);
 }
@@ -168,6 +172,69 @@ static void add_set(Sim *s, AotCall *c, const Summary *sum, const Ref *args, con
 	VEC_PUSH(log->a, &c->sets, set);
 }
 
+/* ---- arguments that look like views of another one ---- */
+
+static bool is_dense_layout(const AotLayout *at)
+{
+	int64_t n = 1, span = 1;
+	for (uint32_t d = 0; d < at->ndim; d++) {
+		n *= at->size[d];
+		span += (at->size[d] - 1) * at->stride[d];
+	}
+	return n == span;
+}
+
+/* Is `part` a slice of `whole`, dim by dim? */
+static bool fits_in(const AotLayout *part, const AotLayout *whole)
+{
+	if (part->ndim != whole->ndim || !is_row_major(whole))
+		return false;
+	for (uint32_t d = 0; d < part->ndim; d++) {
+		int64_t step = whole->stride[d];
+		if (step <= 0 || part->stride[d] % step || (part->size[d] - 1) * (part->stride[d] / step) >= whole->size[d])
+			return false;
+	}
+	return true;
+}
+
+static bool is_lone_argument(Sim *s, Ref v)
+{
+	const SimTensor *t = sim_is_tensor(s, v) ? sim_tensor_of(s, v) : NULL;
+	return t && t->whence == WHENCE_GIVEN && !t->base && sim_obj(s, v)->root && t->idx && sim_is_placed(t) && !t->offset;
+}
+
+/* Takes `part` for a view of `whole` from here on. */
+static void take_as_view(Sim *s, Ref part, Ref whole)
+{
+	SimTensor *t = sim_tensor_of(s, part);
+	t->store = sim_tensor_of(s, whole)->store;
+	t->parent = t->base = sim_obj(s, whole)->tensor;
+	t->guessed = true;
+}
+
+/* Memory with gaps belongs to something larger: to the one other argument of the call that it fits in. Only the run that records
+ * takes it so, and says that it is a guess. */
+static void guess_views(Sim *s, const Ref *args, uint32_t n)
+{
+	enum { ARGUMENTS_MOST = 64 };
+	for (uint32_t i = 0; i < n && n <= ARGUMENTS_MOST; i++) {
+		AotLayout part = is_lone_argument(s, args[i]) ? aot_layout(sim_tensor_of(s, args[i])) : (AotLayout){0};
+		uint32_t whole = n;
+		if (!part.known || is_dense_layout(&part) || is_empty(&part))
+			continue;
+		for (uint32_t k = 0; k < n; k++) {
+			if (k == i || args[k] == args[i] || !is_lone_argument(s, args[k]) ||
+			    sim_tensor_of(s, args[k])->dtype != sim_tensor_of(s, args[i])->dtype)
+				continue;
+			AotLayout at = aot_layout(sim_tensor_of(s, args[k]));
+			if (fits_in(&part, &at))
+				whole = whole == n ? k : n + 1;
+		}
+		if (whole < n)
+			take_as_view(s, args[i], args[whole]);
+	}
+}
+
 static bool writes_data(const Graph *g, const Summary *sum)
 {
 	for (uint32_t i = 0; i < g->inputs.n; i++)
@@ -184,6 +251,7 @@ void aot_enter(Sim *s, const Graph *g, const Summary *sum, const Ref *args, uint
 	log->current = 0;
 	if (log->calls.n == MAX_CALLS || !writes_data(g, sum))
 		return;
+	guess_views(s, args, n);
 	uint32_t nth = map_get(&log->counts, g->id.i);
 	map_put(&log->counts, g->id.i, nth + 1);
 	AotCall c = {.graph = g->id, .nth = nth};
@@ -292,9 +360,32 @@ static uint32_t returned_member(const Graph *g, const AotCall *c, const AotRetur
 	return r->member;
 }
 
+void aot_note_write(Sim *s, uint32_t tensor, bool no_grad, uint64_t need)
+{
+	AotCall *c = aot_current(s);
+	uint32_t m = c ? member_below(s, tensor) : 0;
+	if (!m)
+		return;
+	AotSet *set = &c->sets.v[set_of_member(c, m - 1)];
+	set->no_grad |= no_grad;
+	set->value_need |= need;
+	if (need && !set->writer)
+		set->writer = m;
+}
+
+void aot_note_read(Sim *s, uint32_t tensor, NodeId node)
+{
+	enum { CROSS_MOST = 64 };
+	AotCall *c = aot_current(s);
+	uint32_t m = c ? member_below(s, tensor) : 0;
+	AotSet *set = m ? &c->sets.v[set_of_member(c, m - 1)] : NULL;
+	if (set && set->writer && set->writer != m && set->cross.n < CROSS_MOST)
+		VEC_PUSH(s->aot->a, &set->cross, node);
+}
+
 void aot_leave(Sim *s, const Graph *g, const Ref *args, const Ref *made, AotReplayFn *replay, void *ctx)
 {
-	AotCall *c = current_call(s);
+	AotCall *c = aot_current(s);
 	for (uint32_t j = 0; c && j < g->outputs.n; j++) {
 		uint32_t tensor = sim_is_tensor(s, made[j]) ? sim_obj(s, made[j])->tensor : 0, i = member_below(s, tensor);
 		if (!i)

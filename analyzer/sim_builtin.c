@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * sim_builtin: Python's builtins and the helpers that Dynamo's code calls. */
+#include "sim_grad.h"
 #include "sim_host.h"
 
 #define ONE_OF(name, ...) is_one_of((name), (const Str[]){__VA_ARGS__}, sizeof((const Str[]){__VA_ARGS__}) / sizeof(Str))
@@ -45,8 +46,13 @@ static bool quiet(HostCall *c, Ref *out)
 	case QUIET_NONE: *out = sim_none(s); break;
 	case QUIET_PLAIN: *out = host_plain(s, c->m); break;
 	case QUIET_FALSE: *out = sim_bool(s, false); break;
-	case QUIET_CONTEXT: *out = sim_object(s, host_sym(s, c->name), host_site(s, c->m)); break;
+	case QUIET_CONTEXT:
+		*out = sim_object(s, host_sym(s, c->name), host_site(s, c->m));
+		grad_context(s, *out, c->name, c->args, c->n);
+		break;
 	}
+	if (str_eq(c->name, S("torch._C._set_grad_enabled")))
+		grad_set_mode(s, c->args, c->n);
 	return true;
 }
 
@@ -577,6 +583,8 @@ static Ref to_array(HostCall *c)
 	Sim *s = c->s;
 	if (c->n != 1 || !sim_is_tensor(s, c->args[0]))
 		return 0;
+	if (str_ends(c->name, S("to_numpy_helper")))
+		grad_refuses(s, c->args[0]);
 	Ref r = host_op(s, CALLEE_METHOD, S("detach"), c->args, 1);
 	if (r && sim_is_tensor(s, r))
 		sim_wrap_memory(s, r);

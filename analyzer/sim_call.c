@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * sim_call: who is called: a captured graph, a frame of the dump, an operator, a builtin, or code that is not shown. */
+#include "sim_grad.h"
 #include "sim_host.h"
 
 /* ---- frames and graphs of the dump ---- */
@@ -278,8 +279,13 @@ static Ref enter_or_leave(HostCall *c, Ref self, Str method)
 	Sim *s = c->s;
 	bool shown = host_has_frame(s, host_sym(s, method));
 	bool enters = str_eq(method, S("__enter__"));
-	if (host_kind(s, self) == HK_OBJECT && host_is_context(host_name(s, self)))
+	if (host_kind(s, self) == HK_OBJECT && host_is_context(host_name(s, self))) {
+		if (enters)
+			grad_context_enter(s, self, host_name(s, self));
+		else
+			grad_context_leave(s, self);
 		return enters ? self : sim_none(s);
+	}
 	if (shown)
 		return call_frame(c, host_sym(s, method), 0, self, false);
 	Ref r = call_hidden(c, self);

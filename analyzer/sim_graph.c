@@ -2,6 +2,7 @@
  * Graphs of a run: inputs and size symbols are bound, nodes run in order, a cut is made, and what one graph left for
  * another is noted. */
 #include "sim_aot.h"
+#include "sim_grad.h"
 #include "sim_node.h"
 
 #include "sim_learn.h"
@@ -12,7 +13,7 @@ static void become_tensor(Sim *s, Ref v, TypeId type, Str name)
 {
 	HeapObj *o = sim_obj(s, v);
 	if (o->kind == HK_TENSOR && sim_tensor_of(s, v)->whence == WHENCE_GIVEN)
-		sim_note_origin(s, v, name);
+		sim_note_origin(s, v, name, false);
 	if (o->kind != HK_UNKNOWN && o->kind != HK_OBJECT)
 		return;
 	uint64_t origin = o->origin, key = step_source_key(s, name);
@@ -23,7 +24,7 @@ static void become_tensor(Sim *s, Ref v, TypeId type, Str name)
 	Ref t = attribute ? map_get(&s->attrs, key) : 0; /* what another graph holds */
 	if (!t)
 		t = sim_root_tensor(s, type, origin);
-	sim_note_origin(s, t, name);
+	sim_note_origin(s, t, name, false);
 	if (attribute && !map_get(&s->attrs, key))
 		map_put(&s->attrs, key, v);
 	o = sim_obj(s, v);
@@ -175,8 +176,10 @@ Ref step_graph(Sim *s, const Program *p, const Graph *g, const NodeTypes *nt, co
 	s->tracing |= cut && s->cut.kind == CUT_TRACED;
 	s->symbols = s->assumed = (Map){.a = s->a};
 	bind_inputs(&r, args);
-	if (logged)
+	if (logged) {
+		grad_enter(s, g, args, n, 0);
 		aot_enter(s, g, sum, args, n);
+	}
 	if (cut && s->cut.input >= 0) {
 		cut_input(s, args, n);
 		r.v[g->inputs.v[s->cut.input].i] = args[s->cut.input];
@@ -194,8 +197,10 @@ Ref step_graph(Sim *s, const Program *p, const Graph *g, const NodeTypes *nt, co
 	Ref *outs = NEW_N(s->scratch, Ref, g->outputs.n + 1);
 	for (uint32_t j = 0; j < g->outputs.n; j++)
 		outs[j] = step_arg(&r, &g->outputs.v[j].arg);
-	if (logged)
+	if (logged) {
+		grad_leave(s, g, outs);
 		aot_leave(s, g, args, outs, replay_views, &r);
+	}
 	if (cut && s->cut.output >= 0 && (uint32_t)s->cut.output < g->outputs.n)
 		outs[s->cut.output] = cut_output(s, outs[s->cut.output]);
 	Ref res = g->returns_bare && g->outputs.n == 1 ? outs[0] : sim_list(s, HK_TUPLE, outs, g->outputs.n);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * sim_method: methods of tensors, lists, dicts, sets, texts. */
+#include "sim_grad.h"
 #include "sim_host.h"
 
 /* Elements of a tensor that tolist() takes apart; larger ones give a value of which only the contents are known. */
@@ -114,6 +115,7 @@ static Ref with_self(HostCall *c, Ref self, Str name)
 /* A tensor taken for an array: the same memory. */
 static Ref array_of(Sim *s, Ref self)
 {
+	grad_refuses(s, self);
 	Ref r = host_op(s, CALLEE_METHOD, S("detach"), &self, 1);
 	if (r && sim_is_tensor(s, r))
 		sim_wrap_memory(s, r);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * One node of a graph in a run: calls, attributes, hidden code. */
+#include "sim_grad.h"
 #include "sim_node.h"
 
 Ref step_element(GraphRun *r, Ref list, const Arg *index)
@@ -67,6 +68,16 @@ static void hidden_node(GraphRun *r)
 	r->v[r->node.i] = v;
 }
 
+static void note_gradients(GraphRun *r, const PlannedWrite *plan, uint32_t n)
+{
+	Ref *targets = NEW_N(r->s->scratch, Ref, n + 1);
+	uint32_t k = 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (!plan[i].metadata)
+			targets[k++] = plan[i].target;
+	grad_call(r, targets, k);
+}
+
 static void call_node(GraphRun *r)
 {
 	Sim *s = r->s;
@@ -108,6 +119,8 @@ static void call_node(GraphRun *r)
 	for (uint32_t i = 0; i < np; i++)
 		step_apply(r, &plan[i]);
 	r->v[r->node.i] = out ? out : step_result(r, from, -1);
+	if (s->aot)
+		note_gradients(r, plan, np);
 }
 
 uint64_t step_source_key(Sim *s, Str name)
@@ -138,7 +151,7 @@ static void attr_node(GraphRun *r)
 		if (!v) {
 			v = sim_root_tensor(s, step_tensor_type(s, r->nt->v[r->node.i]), hash_bytes(21, path.p, path.n));
 			sim_obj(s, v)->name = n->target;
-			sim_note_origin(s, v, path);
+			sim_note_origin(s, v, path, true);
 			VEC_PUSH(s->a, &s->roots, v);
 			map_put(&s->attrs, key, v);
 		}

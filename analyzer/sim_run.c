@@ -2,6 +2,8 @@
 #include "sim_run_priv.h"
 
 #include "sim_args.h"
+#include "sim_aot.h"
+#include "sim_grad.h"
 #include "sim_host.h"
 #include "sim_rest.h"
 
@@ -581,6 +583,7 @@ static void outermost(ProgramRun *r, uint32_t entry, uint32_t call, Watch *w)
 		seen(w, run_mix(run_mix(60, call), e.name.i), (TermId){0}, 0, 0);
 	}
 	VEC_PUSH(s->a, &s->roots, o.value); /* stays observed to the end */
+	VEC_PUSH(s->a, &r->returned, o.value);
 }
 
 static void observe_end(ProgramRun *r, Watch *w)
@@ -590,6 +593,21 @@ static void observe_end(ProgramRun *r, Watch *w)
 		seen(w, run_mix(70, i), s->printed.v[i].term, 0, 0);
 	for (uint32_t i = 0; i < s->roots.n; i++)
 		watch(w, s->roots.v[i], run_mix(71, i));
+}
+
+/* What outermost frames returned, containers opened. */
+static void finish_gradients(ProgramRun *r)
+{
+	Sim *s = &r->s;
+	RefList out = {.a = s->scratch};
+	for (uint32_t i = 0; i < r->returned.n; i++)
+		if (r->returned.v[i])
+			host_reach(s, r->returned.v[i], &out);
+	for (uint32_t i = 0; i < r->plan->entries->v.n; i++) {
+		const Entry *e = run_entry(r, i);
+		s->aot->tape->module |= !e->resume && !r->parent[i] && str_eq(sym_str(s->names, e->name), S("forward"));
+	}
+	grad_finish(s, out.v.v, out.v.n);
 }
 
 static void run_all(ProgramRun *r)
@@ -618,6 +636,8 @@ static void run_all(ProgramRun *r)
 	}
 	if (!s->stopped)
 		observe_end(r, &w);
+	if (!s->stopped && s->aot)
+		finish_gradients(r);
 }
 
 RunResult *sim_run(const Sim *base, const RunPlan *plan, Arena *keep)

@@ -41,6 +41,7 @@ typedef struct Run {
 	FirstCall *first;   /* by entry: the arguments it was compiled for */
 	VEC(Activation *) stack;
 	VEC(Binding) bindings;
+	VEC(Ref) returned;  /* what outermost frames gave */
 	uint32_t activations, nbound;
 	uint32_t ncalls;    /* so far; those of the plan are followed up to `differ` */
 	bool differ;

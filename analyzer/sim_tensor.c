@@ -186,13 +186,15 @@ Ref sim_root_tensor(Sim *s, TypeId type, uint64_t origin)
 }
 
 /* Names that Dynamo makes of self.lin._parameters['weight'] and of buffers; of others nothing is known. */
-void sim_note_origin(Sim *s, Ref v, Str name)
+void sim_note_origin(Sim *s, Ref v, Str name, bool attribute)
 {
 	SimTensor *t = sim_tensor_of(s, v);
 	if (str_has(name, S("_parameters_")))
 		t->whence = WHENCE_PARAMETER;
 	else if (str_has(name, S("_buffers_")))
 		t->whence = WHENCE_BUFFER;
+	else if (attribute)
+		t->whence = WHENCE_ATTRIBUTE;
 }
 
 static void derive(Sim *s, SimTensor *t, Ref from)

@@ -400,16 +400,49 @@ static void judge_graph(Judge *j, const Graph *g, GraphVerdicts *out)
 			judge(j, (SimCut){.graph = g->id, .output = -1, .input = (int32_t)i}, &out->inputs[i]);
 }
 
-/* One more run of each path, which records what the calls of graphs look like to AOTAutograd. */
-static void record_calls(Judge *j, AotLog *log)
+/* Graphs that AOTAutograd compiled without gradients: of its printings there is a forward one alone. */
+static uint8_t *compiled_for_inference(const Judge *j)
 {
+	const Program *p = j->c->p;
+	uint8_t *of = NEW_N(j->c->runs, uint8_t, p->graphs.n);
+	for (uint32_t i = 1; i < p->graphs.n; i++)
+		if (p->graphs.v[i]->stage == STAGE_AOT_FORWARD)
+			of[p->graphs.v[i]->of.i] = 1;
+	for (uint32_t i = 1; i < p->graphs.n; i++)
+		if (p->graphs.v[i]->stage == STAGE_AOT_JOINT || p->graphs.v[i]->stage == STAGE_AOT_BACKWARD)
+			of[p->graphs.v[i]->of.i] = 0;
+	return of;
+}
+
+/* One more run of each path, which records what the calls of graphs look like to AOTAutograd. */
+static void record_calls(Judge *j, AotLog *log, GraphVerdicts *out)
+{
+	const uint8_t *inference = compiled_for_inference(j);
+	AotSaveds saved = {0};
 	for (uint32_t i = 0; i < j->npaths; i++) {
 		const Path *p = &j->paths[i];
+		uint32_t from = log->calls.n;
 		RunPlan plan = {.entries = &j->entries, .frames = j->c->frames, .cut = {.output = -1, .input = -1}, .choices = p->choices,
 		                .nchoices = p->n, .aot = log};
+		log->tape = NEW(j->c->runs, GradTape);
+		grad_tape_init(log->tape, j->c->names, j->c->runs);
 		j->base.max_steps = STEPS_OF_RUN;
-		sim_run(&j->base, &plan, j->c->runs);
+		RunResult *r = sim_run(&j->base, &plan, j->c->runs);
 		log->counts = (Map){.a = log->a};
+		if (!r->stopped)
+			aot_gradients(log->tape, log, from, j->c->p, inference, j->c->scratch, j->c->runs, &saved);
+		arena_free(j->c->scratch);
+		if (j->c->dump)
+			aot_gradients_dump(log->tape, j->c->names, j->c->dump);
+	}
+	for (uint32_t i = 0; i < saved.n; i++) {
+		AotSaved x = saved.v[i];
+		const VersionSpan *asked = &j->c->torch, *seen = &graph_get(j->c->p, x.graph)->torch;
+		if (!aot_cause_in(x.cause, asked->lo || asked->hi ? *asked : *seen))
+			continue;
+		x.writer = str_copy(j->c->keep, x.writer);
+		x.needs = str_copy(j->c->keep, x.needs);
+		VEC_PUSH(j->c->keep, &out[x.graph.i].saved, x);
 	}
 }
 
@@ -506,8 +539,18 @@ static void dump_verdict(const Judge *j, const Graph *g, const char *side, uint3
 static void dump_group(const Judge *j, const Graph *g, const AotGroup *x)
 {
 	Str cause = aot_cause_name(x->cause);
-	buf_printf(j->c->dump, "shared " STR_FMT " inputs %u %u: " STR_FMT " %s " STR_FMT "\n", STR_ARG(sym_str(j->c->names, g->name)),
-	           x->input, x->other, STR_ARG(cause), x->certainty == TRI_MUST ? "must" : "may", STR_ARG(x->why));
+	buf_printf(j->c->dump, "shared " STR_FMT " inputs %u %u: " STR_FMT " %s%s " STR_FMT "\n", STR_ARG(sym_str(j->c->names, g->name)),
+	           x->input, x->other, STR_ARG(cause), x->certainty == TRI_MUST ? "must" : "may", x->faint ? " (unlikely)" : "", STR_ARG(x->why));
+}
+
+static void dump_saved(const Judge *j, const Graph *g, const AotSaved *x)
+{
+	buf_printf(j->c->dump, "backward " STR_FMT ": " STR_FMT, STR_ARG(sym_str(j->c->names, g->name)), STR_ARG(aot_cause_name(x->cause)));
+	if (x->output >= 0)
+		buf_printf(j->c->dump, " output %d", (int)x->output);
+	if (x->input >= 0)
+		buf_printf(j->c->dump, " input %d", (int)x->input);
+	buf_printf(j->c->dump, " " STR_FMT " " STR_FMT "%s\n", STR_ARG(x->writer), STR_ARG(x->needs), x->faint ? " (unlikely)" : "");
 }
 
 static bool is_of(const Graph *g, FileId unit, Sym process)
@@ -711,7 +754,7 @@ static void judge_process(const VerdictCtx *c, FileId unit, Sym process, GraphVe
 	if (c->dump)
 		dump_paths(j);
 	AotLog log = {.a = c->runs, .counts = {.a = c->runs}};
-	record_calls(j, &log);
+	record_calls(j, &log, out);
 	Asked asked = {.j = j, .out = out};
 	for (uint32_t i = 1; i < p->graphs.n && j->npaths; i++)
 		if (is_asked(c, p->graphs.v[i], unit, process))
@@ -729,6 +772,8 @@ static void judge_process(const VerdictCtx *c, FileId unit, Sym process, GraphVe
 			dump_verdict(j, g, "output", k, &out[i].outputs[k]);
 		for (uint32_t k = 0; c->dump && k < g->inputs.n; k++)
 			dump_verdict(j, g, "input", k, &out[i].inputs[k]);
+		for (uint32_t k = 0; c->dump && k < out[i].saved.n; k++)
+			dump_saved(j, g, &out[i].saved.v[k]);
 		for (uint32_t k = 0; c->dump && k < out[i].groups.n; k++)
 			dump_group(j, g, &out[i].groups.v[k]);
 		for (uint32_t k = 0; c->dump && k < out[i].traced.n; k++)

@@ -17,6 +17,7 @@
 #include "sem.h"
 #include "alias.h"
 #include "aot.h"
+#include "aot_grad.h"
 
 /* A step of the way from the cut to where it is noticed. */
 typedef struct NoticeStep {
@@ -52,6 +53,7 @@ typedef struct GraphVerdicts {
 	Verdict *inputs;  /* parallel to Graph.inputs: for written ones */
 	VEC(TracedCopy) traced; /* where AOTAutograd traces a copy and it is noticed, or cannot be told */
 	AotGroups groups; /* inputs that share storage */
+	AotSaveds saved;  /* values that the backward cannot use */
 	VEC(GraphFlow) flows; /* where its outputs go, as the frames show it */
 	VEC(GraphFlow) plain_flows; /* the same of outputs that are no tensors */
 } GraphVerdicts;
