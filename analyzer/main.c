@@ -279,7 +279,8 @@ static void tell(const Run *r, const Options *o, const Progress *p, Arena *a)
 		statistics_write(r, p, terminal_unicode(), &out);
 	else if (o->verbose)
 		statistics_files(r, terminal_unicode(), &out);
-	fwrite(out.p, 1, out.n, stderr);
+	if (out.n)
+		fwrite(out.p, 1, out.n, stderr);
 }
 
 static int analyse(Run *r, const Options *o, Arena *a)

@@ -127,7 +127,8 @@ for (const [name, args] of inputs) {
 	writeFileSync(join(tmp, 'many.txt'), `def forward(self, x : torch.Tensor, y : torch.Tensor):\n    add_ = y.add_(1)\n    return (${'x, '.repeat(many)})\n`);
 	const run = JSON.parse(graphlint(['--format=sarif', '--contract=strict', join(tmp, 'many.txt')]).stdout).runs[0];
 	const said = run.invocations[0].toolExecutionNotifications.map((x) => x.message.text).join(' ');
-	ok(run.results.length === 25000 && /^1001 of 26001 findings are left out/.test(said), 'at most 25,000 results, and what is left out is counted', `${run.results.length} ${said}`);
+	const [, left, all] = /(\d+) of (\d+) findings are left out/.exec(said) ?? [];
+	ok(run.results.length === 25000 && all >= many && all - left === 25000, 'at most 25,000 results, and what is left out is counted', `${run.results.length} ${said}`);
 }
 
 // Where a finding is.
