@@ -153,7 +153,58 @@ static void place_all(Places *l, uint32_t first, const uint32_t *next, const Cap
 			place_base(l, i, first, next, tensors);
 }
 
-void link_places(Program *p, const Types *types, const Artifacts *arts, Arena *scratch)
+/* ---- wrappers ---- */
+
+/* Numbers of "[1, 2]", which are indices of inputs. */
+static void share(Graph *g, Str list, uint32_t storage, Span said)
+{
+	Str number;
+	while (str_cut(&list, ',', &number)) {
+		uint32_t i;
+		if (!str_to_u32(str_trim(number), &i) || i >= g->inputs.n || g->places.v[i].storage)
+			continue;
+		g->places.v[i].storage = storage;
+		g->places.v[i].said = said;
+	}
+}
+
+/* Inputs in one storage, one of them written, were made views of one base, by code that names them (2.13):
+ *  if any(args[_i]._base is not None for _i in [1, 2]):
+ * Nothing is said of the others, which may share too. */
+static void read_wrapper(Graph *g, const Artifact *art, const Sources *sources)
+{
+	static const Str head = STR_INIT("if any(args[_i]._base is not None for _i in [");
+	Str text = source_get(sources, art->file)->text;
+	uint32_t storage = 0;
+	for (uint32_t k = 0; k < art->npieces; k++) {
+		const Piece *p = &art->pieces[k];
+		Str line = str_sub(text, p->src, p->src + p->n);
+		uint32_t at = str_find(line, head, 0) + head.n;
+		if (at >= line.n)
+			continue;
+		while (g->places.n < g->inputs.n)
+			VEC_PUSH(g->a, &g->places, ((InputPlace){0}));
+		share(g, str_sub(line, at, str_find_char(line, ']', at)), ++storage, (Span){art->file, p->src, p->src + p->n});
+	}
+}
+
+static void read_wrappers(Program *p, const Artifacts *arts, const Sources *sources, Arena *scratch)
+{
+	Map graphs = {.a = scratch};
+	for (uint32_t i = 1; i < p->graphs.n; i++) {
+		const Graph *g = p->graphs.v[i];
+		if (g->stage == STAGE_DYNAMO && !g->parent.i && g->compile_id.i)
+			map_put(&graphs, key_of(g->unit, sym_str(p->names, g->process), sym_str(p->names, g->compile_id), g->attempt), i);
+	}
+	for (uint32_t i = 1; i < arts->v.n; i++) {
+		const Artifact *a = &arts->v.v[i];
+		uint32_t g = a->kind == ART_AOT_WRAPPER ? map_get(&graphs, key_of(a->unit, a->process, a->compile_id, a->attempt)) : 0;
+		if (g && !p->graphs.v[g]->places.n)
+			read_wrapper(p->graphs.v[g], a, sources);
+	}
+}
+
+void link_places(Program *p, const Types *types, const Artifacts *arts, const Sources *sources, Arena *scratch)
 {
 	Map first = {.a = scratch}; /* compilation -> its first tensor, plus 1 */
 	uint32_t n = arts->tensors.n, *next = NEW_N(scratch, uint32_t, n + 1);
@@ -173,4 +224,5 @@ void link_places(Program *p, const Types *types, const Artifacts *arts, Arena *s
 			place_all(&l, t, next, arts->tensors.v);
 		arena_rewind(scratch, mark);
 	}
+	read_wrappers(p, arts, sources, scratch);
 }

@@ -223,7 +223,7 @@ static void link(Run *r)
 	link_repros(&r->program, r->types, &r->artifacts, &r->sources, &r->scratch);
 	link_graphs(&r->program, &r->artifacts, &r->sources, &r->scratch);
 	link_repro_inputs(&r->program, r->types);
-	link_places(&r->program, r->types, &r->artifacts, &r->scratch);
+	link_places(&r->program, r->types, &r->artifacts, &r->sources, &r->scratch);
 	if (r->dump & DUMP_IR)
 		ir_dump(&r->program, r->types, &r->dump_out);
 	arena_rewind(&r->scratch, mark);
