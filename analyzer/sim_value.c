@@ -139,8 +139,16 @@ Ref host_exception(Sim *s, Str cls, const Ref *args, uint32_t n)
 	return r;
 }
 
+/* What is known of a container may be wrong by then: a program that was captured finds what it looks for. */
+static bool may_find(Sim *s, Str cls)
+{
+	return s->unsure && (str_eq(cls, S("IndexError")) || str_eq(cls, S("KeyError")));
+}
+
 Ref host_raise(Sim *s, Machine *m, Str cls)
 {
+	if (may_find(s, cls))
+		return host_fresh(s, m);
 	machine_raise(m, host_exception(s, cls, NULL, 0));
 	return 0;
 }
