@@ -15,6 +15,8 @@ static uint64_t signature(ProgramRun *r, const Ref *args, uint32_t n)
 		h = run_mix(h, o.kind == HK_UNKNOWN ? HK_OBJECT : o.kind);
 		if (o.kind == HK_NUMBER)
 			h = run_mix(h, o.known ? (uint64_t)o.num : 1);
+		if (o.kind == HK_ITER && o.a && !sim_obj(s, o.a)->opened) /* what is left of it */
+			h = run_mix(h, sim_obj(s, o.a)->items.n - (uint64_t)o.num);
 		if (o.kind != HK_TENSOR)
 			continue;
 		const SimTensor *t = sim_tensor_of(s, args[i]);
@@ -320,7 +322,7 @@ static bool find_record(ProgramRun *r, const Activation *from, const SimCall *c,
 		if (!r->bound[i] && fits[i])
 			best = i;
 	for (uint32_t i = n; i-- > 0 && best == UINT32_MAX && !c->guess;)
-		if (r->bound[i] && fits[i])
+		if (r->bound[i] && fits[i] && !(c->resume && is_running(r, i))) /* it would go on for ever */
 			best = i;
 	if (best == UINT32_MAX)
 		return false;

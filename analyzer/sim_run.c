@@ -333,6 +333,23 @@ static bool first_arm(const Machine *m)
 	return in->target != INS_NONE && surely_raises(m->code, m->at + 1) && !surely_raises(m->code, in->target);
 }
 
+/* A loop with a break in it goes on in resume functions, each within the one before: how many went before this one. */
+static uint32_t rounds_before(const ProgramRun *r, const Activation *a, uint32_t *nbound)
+{
+	const Entry *e = run_entry(r, a->entry);
+	uint32_t n = 0;
+	*nbound = 0;
+	for (uint32_t k = r->stack.n - 1; e->resume && k-- > 0;) {
+		const Activation *outer = r->stack.v[k];
+		const Entry *o = run_entry(r, outer->entry);
+		if (!str_eq(o->base, e->base) || !sym_eq(o->file, e->file))
+			break;
+		if (outer->nloops && !n++)
+			*nbound = outer->loops[outer->nloops - 1].nbound;
+	}
+	return n;
+}
+
 /* How often is not known: twice, and as long as each time another record ran for the first time. */
 static void loop(ProgramRun *r, Activation *a)
 {
@@ -344,8 +361,11 @@ static void loop(ProgramRun *r, Activation *a)
 			machine_choose(&a->m, true);
 			return;
 		}
+		uint32_t before, nbound;
+		before = rounds_before(r, a, &nbound);
 		a->loops[a->nloops].at = a->m.at;
-		a->loops[a->nloops++].taken = 0;
+		a->loops[a->nloops].nbound = nbound;
+		a->loops[a->nloops++].taken = before;
 	}
 	bool more = r->nbound > a->loops[i].nbound && !a->branched;
 	bool end = a->loops[i].taken++ >= (more ? LOOP_MOST : LOOP_ITEMS);
