@@ -45,6 +45,12 @@ void verdict_pack(const GraphVerdicts *v, uint32_t noutputs, uint32_t ninputs, B
 		put(out, &v->groups.v[i], sizeof v->groups.v[i]);
 		put_text(out, v->groups.v[i].why);
 	}
+	verdict_pack_number(v->saved.n, out);
+	for (uint32_t i = 0; i < v->saved.n; i++) {
+		put(out, &v->saved.v[i], sizeof v->saved.v[i]);
+		put_text(out, v->saved.v[i].writer);
+		put_text(out, v->saved.v[i].needs);
+	}
 	put_flows(out, v->flows.v, v->flows.n);
 	put_flows(out, v->plain_flows.v, v->plain_flows.n);
 }
@@ -136,6 +142,19 @@ static bool take_groups(Str *data, GraphVerdicts *v, Arena *keep)
 	return ok;
 }
 
+static bool take_saved(Str *data, GraphVerdicts *v, Arena *keep)
+{
+	uint32_t n;
+	bool ok = verdict_unpack_number(data, &n);
+	for (uint32_t i = 0; ok && i < n; i++) {
+		AotSaved x;
+		ok = take(data, &x, sizeof x) && take_text(data, &x.writer, keep) && take_text(data, &x.needs, keep);
+		if (ok)
+			VEC_PUSH(keep, &v->saved, x);
+	}
+	return ok;
+}
+
 static bool take_flows(Str *data, GraphVerdicts *v, bool plain, Arena *keep)
 {
 	uint32_t n;
@@ -154,6 +173,7 @@ static bool take_flows(Str *data, GraphVerdicts *v, bool plain, Arena *keep)
 bool verdict_unpack(Str *data, uint32_t noutputs, uint32_t ninputs, GraphVerdicts *v, Arena *keep)
 {
 	return take_boundaries(data, noutputs, ninputs, v, keep) && take_traced(data, v, keep) && take_groups(data, v, keep) &&
+	       take_saved(data, v, keep) &&
 	       take_flows(data, v, false, keep) && take_flows(data, v, true, keep);
 }
 
