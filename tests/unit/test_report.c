@@ -200,7 +200,7 @@ static void repeats_are_folded(void **state)
 	buf_printf(&text, "    view_x = x.view(-1)\n");
 	FileId f = add_file("r.txt", buf_str(&text));
 	for (uint32_t i = 0; i < 11; i++) {
-		uint32_t at = source_get(&fake.run.sources, f)->lines[i] + 4;
+		uint32_t at = source_line_start(source_get(&fake.run.sources, f), i) + 4;
 		add(SEV_WARNING, "GL101", (Span){f, at, at + 5}, "repeats")->group = S("view");
 	}
 	Str s = written(report_write_text, (ReportOptions){0});
