@@ -57,7 +57,7 @@ TSTree *py_parse(PyParser *p, Str s)
 	ts_tree_delete(p->tree);
 	p->tree = NULL;
 	ts_parser_reset(p->ts);
-	p->tree = ts_parser_parse_string(p->ts, NULL, s.p, s.n);
+	p->tree = ts_parser_parse_string(p->ts, NULL, s.n ? s.p : "", s.n);
 	return p->tree;
 }
 

@@ -899,8 +899,7 @@ void read_python(Reader *r, ArtifactId id, const Artifact *art, const Text *text
 		diag_unread(r->diags, text_span(text, 0, text->s.n), "a function longer than graphlint reads");
 		return;
 	}
-	TSTree *tree = ts_parser_parse_string(py->ts, NULL, text->s.n ? text->s.p : "", text->s.n);
-	TSNode root = ts_tree_root_node(tree), def = function_in(root);
+	TSNode root = ts_tree_root_node(py_parse(py, text->s)), def = function_in(root);
 	if (ts_node_is_null(def))
 		diag_unread(r->diags, text_span(text, 0, text->s.n), "a function that is no Python");
 	else {
@@ -908,5 +907,4 @@ void read_python(Reader *r, ArtifactId id, const Artifact *art, const Text *text
 			unread(&c, def, "a function of which some part is no Python");
 		f->code = compile(&c, def);
 	}
-	ts_tree_delete(tree);
 }

@@ -182,10 +182,20 @@ static const ExprId *exprs_copy(Arena *a, const ExprId *v, uint32_t n)
 }
 
 /* Drops what means nothing, so that equal knowledge is one type. */
-static Type type_normal(const Type *v)
+/* No tensor has a size below 0, whatever was printed or computed. */
+static bool has_negative_size(const Types *t, const Type *v)
+{
+	int64_t n;
+	for (uint32_t d = 0; d < v->ndim; d++)
+		if (v->size[d].i && expr_value(t, v->size[d], &n) && n < 0)
+			return true;
+	return false;
+}
+
+static Type type_normal(const Types *t, const Type *v)
 {
 	Type r = *v;
-	if (r.kind != TK_TENSOR || !r.has_shape || r.ndim > TYPE_DIMS_MOST) {
+	if (r.kind != TK_TENSOR || !r.has_shape || r.ndim > TYPE_DIMS_MOST || has_negative_size(t, v)) {
 		r.has_shape = r.has_stride = false;
 		r.ndim = 0;
 	}
@@ -202,7 +212,7 @@ static Type type_normal(const Type *v)
 
 TypeId type_intern(Types *t, const Type *given)
 {
-	Type v = type_normal(given);
+	Type v = type_normal(t, given);
 	uint64_t h = type_hash(t, &v);
 	uint32_t probe = 0, id;
 	if (v.kind == TK_NONE)

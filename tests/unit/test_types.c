@@ -152,6 +152,8 @@ static void parts(void **state)
 	assert_int_equal(v.ndim, 2);
 	assert_true(str_eq(sym_str(&w->names, v.device), S("cuda:1")));
 	assert_int_equal(v.size[1].i, v.stride[0].i);
+	v = *type_get(w->t, type_parse(w->t, S("f32[2, -3, 4][4, 1, 3]")));
+	assert_true(v.kind == TK_TENSOR && !v.has_shape && !v.has_stride); /* no tensor has it */
 	v = *type_get(w->t, type_parse(w->t, S("f32[][]cpu")));
 	assert_true(v.has_shape && v.has_stride && v.ndim == 0);
 	v = *type_get(w->t, type_parse(w->t, S("f32[]")));
