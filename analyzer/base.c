@@ -14,9 +14,9 @@
 #define SANITIZED
 #endif
 #ifdef SANITIZED
-enum { BLOCK_FIRST = 4096, BLOCK_MOST = 1 << 20, LARGE = 256 };
+enum { BLOCK_FIRST = 4096, BLOCK_MOST = 1 << 18, LARGE = 256 };
 #else
-enum { BLOCK_FIRST = 4096, BLOCK_MOST = 1 << 20, LARGE = 1 << 16 };
+enum { BLOCK_FIRST = 4096, BLOCK_MOST = 1 << 18, LARGE = 1 << 15 };
 #endif
 
 static _Thread_local struct {

@@ -110,7 +110,7 @@ typedef struct SimTensor {
 	bool placed;      /* offset and strides too */
 	bool assumed;     /* ... as far as they are no numbers that were taken for unknown ones */
 	uint32_t numel;   /* of a small one */
-	uint32_t *idx;    /* small: element of the store of each element, row-major */
+	const uint32_t *idx; /* small: element of the store of each element, row-major */
 	uint64_t place;   /* large: hash of the way from the store to here */
 	DType dtype;
 	Sym device;
@@ -239,6 +239,8 @@ typedef struct Sim {
 	VEC(HeapObj) heap;     /* slot 0 unused */
 	VEC(SimTensor) tensors; /* slot 0 unused */
 	VEC(SimStore) stores;  /* slot 0 unused */
+	uint32_t *in_order;    /* 0, 1, 2 ...: SimTensor.idx of many; in_order_n of them */
+	uint32_t in_order_n;
 	Map globals;           /* Sym -> Ref */
 	Map attrs;             /* path of a graph attribute, Sym -> Ref */
 	Map symbols;           /* size symbols of the graph that runs: Sym -> value + 1 */

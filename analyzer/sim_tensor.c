@@ -150,6 +150,30 @@ static void shape_tensor(Sim *s, SimTensor *t, TypeId id)
 	t->assumed = s->assumes;
 }
 
+static bool is_row_major(const SimTensor *t)
+{
+	int64_t step = 1;
+	for (uint32_t d = t->ndim; d-- > 0; step *= t->size[d])
+		if (t->size[d] != 1 && t->stride[d] != step)
+			return false;
+	return true;
+}
+
+/* Most tensors lie in one piece: they share one index, 0, 1, 2 ... */
+static uint32_t *index_of_new(Sim *s, const SimTensor *t)
+{
+	bool shared = t->numel && is_row_major(t);
+	if (shared && s->in_order_n >= t->numel)
+		return s->in_order;
+	uint32_t *idx = NEW_N(s->a, uint32_t, t->numel + 1);
+	fill_index(t, idx, 0);
+	if (shared) {
+		s->in_order = idx;
+		s->in_order_n = t->numel;
+	}
+	return idx;
+}
+
 Ref sim_new_tensor(Sim *s, TypeId type, const TermId *terms, uint64_t origin)
 {
 	SimTensor t = {.origin = origin};
@@ -159,14 +183,14 @@ Ref sim_new_tensor(Sim *s, TypeId type, const TermId *terms, uint64_t origin)
 	uint64_t span = t.sized ? span_of(t.size, t.stride, t.ndim) : UINT64_MAX;
 	if (n != UINT32_MAX && span <= 4 * (uint64_t)s->small) {
 		t.numel = n;
-		t.idx = NEW_N(s->a, uint32_t, n + 1);
-		fill_index(&t, t.idx, 0);
+		t.idx = index_of_new(s, &t);
 		st.n = (uint32_t)span ? (uint32_t)span : 1;
 		st.e = NEW_N(s->a, TermId, st.n);
-		for (uint32_t i = 0; i < st.n; i++)
-			st.e[i] = term_fresh(s->terms, mix(origin, i));
 		for (uint32_t k = 0; terms && k < n; k++)
 			st.e[t.idx[k]] = terms[k];
+		for (uint32_t i = 0; i < st.n; i++) /* nobody knows those between the rows */
+			if (!st.e[i].i)
+				st.e[i] = term_fresh(s->terms, mix(origin, i));
 	} else {
 		st.total = t.sized && span < UINT64_MAX ? (int64_t)span : 0;
 		st.whole = terms ? terms[0] : term_fresh(s->terms, origin);
@@ -228,9 +252,10 @@ Ref sim_view(Sim *s, Ref base, TypeId type, const uint32_t *map, uint64_t way)
 	uint32_t n = t.sized ? numel_of(s, t.size, t.ndim) : UINT32_MAX;
 	if (map && b.idx && n != UINT32_MAX) {
 		t.numel = n;
-		t.idx = NEW_N(s->a, uint32_t, n + 1);
+		uint32_t *own = NEW_N(s->a, uint32_t, n + 1);
 		for (uint32_t k = 0; k < n; k++)
-			t.idx[k] = map[k] < b.numel ? b.idx[map[k]] : b.idx[0];
+			own[k] = map[k] < b.numel ? b.idx[map[k]] : b.idx[0];
+		t.idx = own;
 		t.offset = n ? t.idx[0] : b.offset;
 		return tensor_new(s, t);
 	}
@@ -265,8 +290,7 @@ Ref sim_view_of_store(Sim *s, Ref base, TypeId type, const uint32_t *idx, uint32
 	shape_tensor(s, &t, type);
 	derive(s, &t, base);
 	t.numel = n;
-	t.idx = NEW_N(s->a, uint32_t, n + 1);
-	memcpy(t.idx, idx, n * sizeof *idx);
+	t.idx = memcpy(NEW_N(s->a, uint32_t, n + 1), idx, n * sizeof *idx);
 	t.offset = n ? idx[0] : b.offset;
 	return tensor_new(s, t);
 }

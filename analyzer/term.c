@@ -190,7 +190,7 @@ static void terms_grow(Terms *t)
 
 static TermId cons(Terms *t, Term x, const TermId *args)
 {
-	if (t->v.n * 2 >= t->nslots)
+	if ((uint64_t)t->v.n * 5 >= (uint64_t)t->nslots * 4)
 		terms_grow(t);
 	uint32_t hash = (uint32_t)term_hash(&x, args);
 	TermSlot *s = term_slot(t, &x, args, hash);
