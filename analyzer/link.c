@@ -224,6 +224,28 @@ static void tie_by_id(Program *p, Arena *scratch)
 	}
 }
 
+/* torchdynamo of 2022 made the graphs of training at the first call, behind the record of its graph. */
+static bool is_made_at_call(const Program *p, const Graph *g)
+{
+	bool old = g->torch.hi && g->torch.hi < 200;
+	Str first = g->inputs.n ? sym_str(p->names, graph_node(g, g->inputs.v[0])->target) : (Str){0};
+	return old && (g->stage == STAGE_AOT_BACKWARD || g->stage == STAGE_AOT_JOINT || str_starts(first, S("primals")));
+}
+
+static void tie_to_last(Program *p, Arena *scratch)
+{
+	Map last = {.a = scratch};
+	for (uint32_t i = 1; i < p->graphs.n; i++) {
+		Graph *g = p->graphs.v[i];
+		if (!is_top(g) || g->compile_id.i)
+			continue;
+		if (g->stage == STAGE_DYNAMO)
+			map_put(&last, key_of(g, (Sym){0}), principal_id(g).i);
+		else if (is_aot(g) && is_made_at_call(p, g))
+			g->of = (GraphId){map_get(&last, key_of(g, (Sym){0}))};
+	}
+}
+
 /* Without them (2022, 2.0) it stands before the Dynamo record of its graph. */
 static void tie_by_order(Program *p, Arena *scratch)
 {
@@ -417,6 +439,7 @@ void link_graphs(Program *p, const Artifacts *arts, const Sources *sources, Aren
 	tie_by_id(p, scratch);
 	tie_by_order(p, scratch);
 	tie_inductor(p, scratch);
+	tie_to_last(p, scratch);
 	join_passes(p, scratch);
 	called_names(arts, sources, &called, p->names);
 	mark_superseded(p, &called, scratch);
