@@ -7,7 +7,8 @@
 
 typedef struct Pairing {
 	const CheckCtx *c;
-	Map told; /* node and graph -> 1 */
+	Arena *views; /* for one pair of graphs */
+	Map told;     /* node and graph -> 1 */
 } Pairing;
 
 static bool is_plain(const CheckCtx *c, const Graph *g)
@@ -102,14 +103,15 @@ static void compare(Pairing *p, const GraphMatch *m, Arena *a)
 
 static void compare_pair(Pairing *p, const Graph *a, const Graph *b, bool must_be_alike)
 {
-	Arena *keep = p->c->scratch;
-	ArenaMark mark = arena_mark(keep);
+	ArenaMark mark = arena_mark(p->views), scratch = arena_mark(p->c->scratch);
 	if (graph_structure(p->c, a, true) != graph_structure(p->c, b, true)) {
-		GraphMatch *m = graphs_match(p->c, graphs_view(p->c, a, keep), graphs_view(p->c, b, keep), keep);
+		const CheckGraph *was = graphs_view(p->c, a, p->views), *is = graphs_view(p->c, b, p->views);
+		GraphMatch *m = graphs_match(p->c, was, is, p->views);
 		if (!must_be_alike || are_alike(m))
-			compare(p, m, keep);
+			compare(p, m, p->views);
 	}
-	arena_rewind(keep, mark);
+	arena_rewind(p->c->scratch, scratch);
+	arena_rewind(p->views, mark);
 }
 
 /* ---- before and after a pass ---- */
@@ -200,14 +202,28 @@ typedef struct AotEffects {
 	bool writes, unknown;
 } AotEffects;
 
+/* What AOTAutograd makes of a write ends in an operator that is nothing but a write (`copy_`, `add_`), or stays a call of
+ * one's own. Norms that also update their statistics come from modules that Dynamo's graph calls. */
+static bool may_stand_for_write(const CheckCtx *c, const Graph *g, const InputSummary *in)
+{
+	for (uint32_t i = 0; i < in->nwrites; i++) {
+		const Node *n = graph_node(g, in->writes[i].node);
+		Str target = sym_str(c->p->names, n->target);
+		bool aten = n->kind == NK_CALL && str_find(target, S("aten."), 0) < target.n;
+		if (!in->writes[i].metadata && (!aten || str_ends(operator_short(c->p, n), S("_"))))
+			return true;
+	}
+	return in->data != TRI_NO && !in->nwrites;
+}
+
 static void look_at_aot(const CheckCtx *c, const Graph *g, AotEffects *e)
 {
 	const Summary *s = c->summaries[g->id.i];
 	e->unknown |= g->incomplete || g->truncated || !s;
 	for (uint32_t i = 0; s && i < g->inputs.n; i++)
-		e->writes |= s->inputs[i].data != TRI_NO;
+		e->writes |= may_stand_for_write(c, g, &s->inputs[i]);
 	for (uint32_t i = 0; s && i < s->nattrs; i++)
-		e->writes |= s->attrs[i].w.data != TRI_NO;
+		e->writes |= may_stand_for_write(c, g, &s->attrs[i].w);
 	if (g->stage == STAGE_AOT_FORWARD)
 		e->forward = g;
 	else if (g->stage == STAGE_AOT_BACKWARD)
@@ -324,7 +340,7 @@ static void compare_joint(Pairing *p, const Graph *joint)
 
 void check_mutation_lost(const CheckCtx *c)
 {
-	Pairing p = {.c = c, .told = {.a = c->keep}};
+	Pairing p = {.c = c, .views = c->work[0], .told = {.a = c->keep}};
 	Map covered = {.a = c->scratch};
 	compare_passes(&p);
 	compare_printings(&p);
@@ -333,4 +349,5 @@ void check_mutation_lost(const CheckCtx *c)
 	for (uint32_t i = 1; i < c->p->graphs.n; i++)
 		if (c->p->graphs.v[i]->stage == STAGE_AOT_JOINT && check_wanted(c, c->p->graphs.v[i]) && !c->p->graphs.v[i]->parent.i)
 			compare_joint(&p, c->p->graphs.v[i]);
+	arena_free(c->work[0]);
 }

@@ -7,8 +7,9 @@ typedef struct Effects {
 	const GraphMatch *m;
 	GraphChanges *out;
 	Arena *keep;
-	Map b_writes;   /* class of written memory in b -> 1: some write there is the partner of none in a */
+	Map b_writes;   /* class of written memory in b -> 1: some write there equals none in a */
 	Map b_pairs;    /* writer in b and class of the memory -> 1 */
+	const bool *dead; /* by NodeId of a: what it stores is written over before anybody reads it, or was there before */
 	Map functional; /* operator without underscore and class of its first operand, of calls in b that write nothing */
 } Effects;
 
@@ -67,7 +68,7 @@ static void look_at_b(Effects *e)
 			continue;
 		uint64_t cls = memory_class(b, e->m->b_class, w->through);
 		map_put(&e->b_pairs, mix(w->node.i, cls) | 1, 1);
-		if (!a_writes[e->m->a_of[w->node.i].i] || w->certainty != TRI_MUST)
+		if (!e->m->b_exact[w->node.i] || !a_writes[e->m->a_of[w->node.i].i] || w->certainty != TRI_MUST)
 			map_put(&e->b_writes, cls | 1, 1);
 	}
 	for (uint32_t i = 1; i < b->g->nodes.n; i++) {
@@ -110,13 +111,68 @@ static bool is_matched_memory(const Effects *e, NodeId through)
 	return e->m->b_of[e->m->a->root[through.i].i].i != 0;
 }
 
+/* Writes all of its first operand, whatever was there. */
+static bool is_store(Str op)
+{
+	return str_eq(op, S("copy_")) || str_eq(op, S("fill_")) || str_eq(op, S("zero_"));
+}
+
+/* Does a call read the contents of an operand, not its form, and does it not only store into it? */
+static bool reads(const CheckCtx *c, const CheckGraph *cg, NodeId id, const Arg *a, uint32_t at)
+{
+	const Fact *f = cg->fact[id.i];
+	Str op = operator_short(c->p, graph_node(cg->g, id));
+	bool stores = str_eq(op, S("setitem")) || is_store(op);
+	if (!f || f->kind == FK_VIEW || f->kind == FK_EFFECT || (f->kind == FK_SCALAR && !fact_has(f, FT_DATADEP)) || a->kind != AR_NODE)
+		return false;
+	if (f->kind == FK_MAYBE_VIEW && cg->s->from[id.i].shares != TRI_NO)
+		return false;
+	return !(stores && !at) && !str_ends(op, S("_like")) && !str_starts(op, S("new_")) && !(at && str_ends(op, S("_as")));
+}
+
+/* copy_(x, x) */
+static bool is_idle(const Effects *e, const Graph *g, const Node *n)
+{
+	const Arg *a = node_args(g, n);
+	return n->nargs > 1 && a[0].kind == AR_NODE && a[1].kind == AR_NODE && str_eq(operator_short(e->c->p, n), S("copy_")) &&
+	       e->m->a_class[a[0].u.node.i] == e->m->a_class[a[1].u.node.i];
+}
+
+/* From the end to the start: what happens to each memory next. */
+static bool *dead_writes(const Effects *e)
+{
+	const CheckGraph *cg = e->m->a;
+	const Graph *g = cg->g;
+	uint64_t *stored = NEW_N(e->keep, uint64_t, g->nodes.n + 1); /* by root: class of what is stored into next; 0: read */
+	bool *dead = NEW_N(e->keep, bool, g->nodes.n + 1);
+	uint32_t w = cg->s->nnode_writes;
+	for (uint32_t i = g->nodes.n; i-- > 1;) {
+		const Node *n = &g->nodes.v[i];
+		const Arg *a = node_args(g, n);
+		uint32_t effects = 0, lost = 0;
+		for (; w && cg->s->node_writes[w - 1].node.i >= i; w--) {
+			NodeId through = cg->s->node_writes[w - 1].through;
+			uint64_t next = through.i ? stored[cg->root[through.i].i] : 0;
+			effects++;
+			lost += next && (next == e->m->a_class[through.i] || next == e->m->a_class[cg->root[through.i].i]);
+		}
+		dead[i] = (effects && lost == effects) || is_idle(e, g, n);
+		if (n->kind == NK_CALL && n->nargs && a[0].kind == AR_NODE && is_store(operator_short(e->c->p, n)))
+			stored[cg->root[a[0].u.node.i].i] = e->m->a_class[a[0].u.node.i];
+		for (uint32_t k = 0; n->kind == NK_CALL && k < n->nargs; k++)
+			if (reads(e->c, cg, (NodeId){i}, &a[k], k))
+				stored[cg->root[a[k].u.node.i].i] = 0;
+	}
+	return dead;
+}
+
 static void lost_writes(Effects *e)
 {
 	const CheckGraph *a = e->m->a;
 	NodeId last = {0};
 	for (uint32_t i = 0; i < a->s->nnode_writes; i++) {
 		const NodeWrite *w = &a->s->node_writes[i];
-		if (!is_effect(a, w) || w->node.i == last.i || !is_seen(a, w) || partner_writes(e, w) || !is_matched_memory(e, w->through) ||
+		if (!is_effect(a, w) || w->node.i == last.i || !is_seen(a, w) || e->dead[w->node.i] || partner_writes(e, w) || !is_matched_memory(e, w->through) ||
 		    map_get(&e->b_writes, memory_class(a, e->m->a_class, w->through) | 1) || is_functionalized(e, w))
 			continue;
 		last = w->node;
@@ -125,19 +181,6 @@ static void lost_writes(Effects *e)
 }
 
 /* ---- order ---- */
-
-/* Does a call read the contents of an operand, not its form, and does it not only store into it? */
-static bool reads(const CheckCtx *c, const CheckGraph *cg, NodeId id, const Arg *a, uint32_t at)
-{
-	const Fact *f = cg->fact[id.i];
-	Str op = operator_short(c->p, graph_node(cg->g, id));
-	bool stores = str_eq(op, S("copy_")) || str_eq(op, S("setitem")) || str_eq(op, S("fill_")) || str_eq(op, S("zero_"));
-	if (!f || f->kind == FK_VIEW || f->kind == FK_EFFECT || (f->kind == FK_SCALAR && !fact_has(f, FT_DATADEP)) || a->kind != AR_NODE)
-		return false;
-	if (f->kind == FK_MAYBE_VIEW && cg->s->from[id.i].shares != TRI_NO)
-		return false;
-	return !(stores && !at) && !str_ends(op, S("_like")) && !str_starts(op, S("new_")) && !(at && str_ends(op, S("_as")));
-}
 
 typedef struct Reading {
 	NodeId reader, value;
@@ -227,6 +270,7 @@ void graphs_effects(const CheckCtx *c, const GraphMatch *m, GraphChanges *out, A
 {
 	Effects e = {.c = c, .m = m, .out = out, .keep = keep};
 	look_at_b(&e);
+	e.dead = dead_writes(&e);
 	lost_writes(&e);
 	swapped(&e);
 }

@@ -166,6 +166,7 @@ static void match_b(Matcher *k, Arena *keep)
 		bool call = n->kind == NK_CALL;
 		NodeId a = take(&k->exact, key, m->b_of);
 		m->exact += call && a.i;
+		m->b_exact[i] = a.i;
 		if (!a.i && call)
 			a = take(&k->loose, hash_call(k->c, g, n, m->b_class, false), m->b_of);
 		if (!a.i && call && n->name.i)
@@ -218,7 +219,7 @@ GraphMatch *graphs_match(const CheckCtx *c, const CheckGraph *a, const CheckGrap
 	GraphMatch *m = NEW(keep, GraphMatch);
 	uint32_t na = a->g->nodes.n + 1, nb = b->g->nodes.n + 1;
 	*m = (GraphMatch){.a = a, .b = b, .b_of = NEW_N(keep, NodeId, na), .a_of = NEW_N(keep, NodeId, nb),
-	                  .a_class = NEW_N(keep, uint64_t, na), .b_class = NEW_N(keep, uint64_t, nb)};
+	                  .a_class = NEW_N(keep, uint64_t, na), .b_class = NEW_N(keep, uint64_t, nb), .b_exact = NEW_N(keep, bool, nb)};
 	Matcher k = {.c = c, .m = m, .seen_a = {.a = keep}, .seen_b = {.a = keep}};
 	Shelf *shelves[] = {&k.exact, &k.loose, &k.named};
 	for (uint32_t i = 0; i < 3; i++)
@@ -249,7 +250,7 @@ CheckGraph *graphs_view(const CheckCtx *c, const Graph *g, Arena *keep)
 	memcpy(summaries, c->summaries, c->p->graphs.n * sizeof *summaries);
 	types[g->id.i] = nt;
 	AliasCtx alias = {.p = c->p, .t = c->t, .f = c->f, .torch = asked ? c->cfg->torch : g->torch, .types = types, .summaries = summaries,
-	                  .keep = keep, .scratch = keep};
+	                  .keep = keep, .scratch = c->scratch};
 	summaries[g->id.i] = alias_graph(&alias, g);
 	own.types = types;
 	own.summaries = summaries;

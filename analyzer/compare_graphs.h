@@ -33,6 +33,7 @@ typedef struct GraphMatch {
 	const CheckGraph *a, *b;
 	NodeId *b_of, *a_of;  /* by NodeId of the other graph; 0: none */
 	uint64_t *a_class, *b_class; /* by NodeId: equal, surely the same value but for writes to its memory */
+	bool *b_exact;        /* by NodeId of b: its partner is equal, literals and operands too */
 	uint32_t exact, near; /* pairs of calls that are equal, and that are equal but for literals or operands */
 	uint32_t a_calls, b_calls;
 } GraphMatch;
@@ -41,7 +42,7 @@ typedef struct GraphChanges {
 	VEC(GraphChange) v;
 } GraphChanges;
 
-/* Matches two graphs; everything lives in `keep`. */
+/* Matches two graphs. `keep`, in all of these, is where the answer lives: not c->scratch, which is given back by parts. */
 GraphMatch *graphs_match(const CheckCtx *c, const CheckGraph *a, const CheckGraph *b, Arena *keep);
 /* Writes of a that nothing in b does, and reads that changed sides with a write; in program order of a. */
 void graphs_effects(const CheckCtx *c, const GraphMatch *m, GraphChanges *out, Arena *keep);

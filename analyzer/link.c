@@ -224,41 +224,51 @@ static void tie_by_id(Program *p, Arena *scratch)
 	}
 }
 
-/* torchdynamo of 2022 made the graphs of training at the first call, behind the record of its graph. */
-static bool is_made_at_call(const Program *p, const Graph *g)
+/* Without ids the order tells: 2.0 printed AOT graphs before the Dynamo record of their graph, 2022 (which made them at the
+ * first call) and versions from 2.1 on behind it. What stands first or last in a log whose version is not known decides. */
+static bool stands_before(const Graph *g, bool first_is_aot, bool last_is_aot)
 {
-	bool old = g->torch.hi && g->torch.hi < 200;
-	Str first = g->inputs.n ? sym_str(p->names, graph_node(g, g->inputs.v[0])->target) : (Str){0};
-	return old && (g->stage == STAGE_AOT_BACKWARD || g->stage == STAGE_AOT_JOINT || str_starts(first, S("primals")));
+	bool known = g->torch.lo && g->torch.hi, is_2_0 = known && g->torch.lo <= 200 && g->torch.hi >= 200;
+	if (known && g->torch.hi < 200)
+		return false;
+	return first_is_aot || (is_2_0 && !last_is_aot);
 }
 
-static void tie_to_last(Program *p, Arena *scratch)
+static void tie_in_order(Program *p, const Map *before, bool backward, Arena *scratch)
 {
-	Map last = {.a = scratch};
-	for (uint32_t i = 1; i < p->graphs.n; i++) {
-		Graph *g = p->graphs.v[i];
+	Map nearest = {.a = scratch};
+	for (uint32_t k = 1; k < p->graphs.n; k++) {
+		Graph *g = p->graphs.v[backward ? p->graphs.n - k : k];
 		if (!is_top(g) || g->compile_id.i)
 			continue;
+		uint64_t key = key_of(g, (Sym){0});
 		if (g->stage == STAGE_DYNAMO)
-			map_put(&last, key_of(g, (Sym){0}), principal_id(g).i);
-		else if (is_aot(g) && is_made_at_call(p, g))
-			g->of = (GraphId){map_get(&last, key_of(g, (Sym){0}))};
+			map_put(&nearest, key, principal_id(g).i);
+		else if (is_aot(g) && (map_get(before, key) != 0) == backward)
+			g->of = (GraphId){map_get(&nearest, key)};
 	}
 }
 
-/* Without them (2022, 2.0) it stands before the Dynamo record of its graph. */
 static void tie_by_order(Program *p, Arena *scratch)
 {
-	Map next = {.a = scratch};
-	for (uint32_t i = p->graphs.n; i-- > 1;) {
-		Graph *g = p->graphs.v[i];
-		if (!is_top(g) || g->compile_id.i)
+	Map first = {.a = scratch}, last = {.a = scratch}, before = {.a = scratch};
+	for (uint32_t i = 1; i < p->graphs.n; i++) {
+		const Graph *g = p->graphs.v[i];
+		if (!is_top(g) || g->compile_id.i || !(g->stage == STAGE_DYNAMO || is_aot(g)))
 			continue;
-		if (g->stage == STAGE_DYNAMO)
-			map_put(&next, key_of(g, (Sym){0}), principal_id(g).i);
-		else if (is_aot(g))
-			g->of = (GraphId){map_get(&next, key_of(g, (Sym){0}))};
+		uint64_t key = key_of(g, (Sym){0});
+		if (!map_get(&first, key))
+			map_put(&first, key, is_aot(g) ? 2 : 1);
+		map_put(&last, key, is_aot(g) ? 2 : 1);
 	}
+	for (uint32_t i = 1; i < p->graphs.n; i++) {
+		const Graph *g = p->graphs.v[i];
+		uint64_t key = key_of(g, (Sym){0});
+		if (is_top(g) && !g->compile_id.i && stands_before(g, map_get(&first, key) == 2, map_get(&last, key) == 2))
+			map_put(&before, key, 1);
+	}
+	tie_in_order(p, &before, true, scratch);
+	tie_in_order(p, &before, false, scratch);
 }
 
 /* Generated code is of AOTAutograd's graph of its number where no graph of Dynamo is there. */
@@ -439,7 +449,6 @@ void link_graphs(Program *p, const Artifacts *arts, const Sources *sources, Aren
 	tie_by_id(p, scratch);
 	tie_by_order(p, scratch);
 	tie_inductor(p, scratch);
-	tie_to_last(p, scratch);
 	join_passes(p, scratch);
 	called_names(arts, sources, &called, p->names);
 	mark_superseded(p, &called, scratch);
