@@ -91,6 +91,9 @@ static uint32_t shown_from(Str line, uint32_t at)
 		from--;
 	if (from < at)
 		return from;
+	for (uint32_t back = at; back > 3 && at - back < 2 * BEFORE; back--) /* behind the indentation of the statement */
+		if (memcmp(line.p + back - 4, "    ", 4) == 0)
+			return back;
 	return at > BEFORE ? forward_to_boundary(line, at - BEFORE) : 0;
 }
 
@@ -109,7 +112,7 @@ static void excerpt(Out *o, Span at)
 	uint32_t from = shown_from(line, begin), mark = end - begin > CODE_MOST ? forward_to_boundary(line, begin + CODE_MOST) : end;
 	uint32_t to = line.n - from > CODE_MOST && mark - from < CODE_MOST ? forward_to_boundary(line, from + CODE_MOST) : mark > line.n ? line.n : line.n - from > CODE_MOST ? mark : line.n;
 	buf_printf(o->out, "<pre><span class=\"ln\">%u </span>", (unsigned)lc.line);
-	add(o, from && line.p[from] != ' ' && line.p[from] != '\t' ? "…" : "");
+	add(o, from && line.p[from] != ' ' && line.p[from] != '\t' && line.p[from - 1] != ' ' ? "…" : "");
 	svg_text(o->out, str_ltrim(str_sub(line, from, begin)));
 	add(o, "<mark>");
 	svg_text(o->out, str_sub(line, begin, mark));
