@@ -143,7 +143,7 @@ static void faults(void **state)
 			"b.json:1:72: unknown key 'fingerprnt' (did you mean 'fingerprint'?)\n"},
 		{"{\"tool\": \"graphlint\", \"baseline\": 1, \"contract\": \"auto\", \"findings\": [{\"fingerprint\": \"zz\", \"rule\": \"GL101\", "
 			"\"severity\": \"note\", \"count\": 1}]}", "b.json:1:87: a fingerprint has 16 hexadecimal digits\n"},
-		{"{\"tool\"", "b.json:1:8: not YAML: "},
+		{"{\"tool\"", "b.json:2:1: not YAML: "},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		Buf errors = {.a = &arena};
