@@ -365,31 +365,32 @@ static const struct {
 	const char *args;
 	const Writer *writers; /* formats, the first is the default; NULL: prints one thing only */
 	bool reads;            /* takes files and folders */
+	const char *statuses;  /* that it may end with */
 	const char *help;
 } commands[CMD_N] = {
-	[CMD_CHECK] = {STR_INIT("check"), "PATH...", report_writers, true,
+	[CMD_CHECK] = {STR_INIT("check"), "PATH...", report_writers, true, "0 1 2 3 4",
 		"say what captured graphs alias and write (also without this word)"},
-	[CMD_GRAPH] = {STR_INIT("graph"), "PATH...", graph_writers, true,
+	[CMD_GRAPH] = {STR_INIT("graph"), "PATH...", graph_writers, true, "0 2 3 4",
 		"print the program: frames, graphs, what crosses between them, who shares and writes what"},
-	[CMD_SUSPECTS] = {STR_INIT("suspects"), "PATH...", suspects_writers, true,
+	[CMD_SUSPECTS] = {STR_INIT("suspects"), "PATH...", suspects_writers, true, "0 2 3 4",
 		"rank the graphs that change the program's result when they alone are compiled"},
-	[CMD_INVENTORY] = {STR_INIT("inventory"), "PATH...", inventory_writers, true,
+	[CMD_INVENTORY] = {STR_INIT("inventory"), "PATH...", inventory_writers, true, "0 2 3 4",
 		"list files and what each holds, programs and their links, and what was not read and why"},
-	[CMD_CONFIRM] = {STR_INIT("confirm"), "GRAPH:out0 PATH...", NULL, true,
+	[CMD_CONFIRM] = {STR_INIT("confirm"), "GRAPH:out0 PATH...", NULL, true, "0 2 3 4",
 		"print a Python backend that cuts this output (GRAPH:in2: hides this write), to try it"},
-	[CMD_CAPTURE] = {STR_INIT("capture"), "", NULL, false,
+	[CMD_CAPTURE] = {STR_INIT("capture"), "", NULL, false, "0 2 4",
 		"print how to capture what graphlint reads, by PyTorch version"},
-	[CMD_RULES] = {STR_INIT("rules"), "", rules_writers, false,
+	[CMD_RULES] = {STR_INIT("rules"), "", rules_writers, false, "0 2 4",
 		"list the rules, a line each: id, level in force, name, summary"},
-	[CMD_EXPLAIN] = {STR_INIT("explain"), "RULE", explain_writers, false,
+	[CMD_EXPLAIN] = {STR_INIT("explain"), "RULE", explain_writers, false, "0 2 4",
 		"print what a rule (id or name) says, when it is harmless, what to do"},
-	[CMD_CONFIG] = {STR_INIT("config"), "[PATH...]", config_writers, false,
+	[CMD_CONFIG] = {STR_INIT("config"), "[PATH...]", config_writers, false, "0 2 4",
 		"print the settings in force (for these dumps) and where each comes from"},
-	[CMD_TEST] = {STR_INIT("test"), "[DIR...]", test_writers, false,
+	[CMD_TEST] = {STR_INIT("test"), "[DIR...]", test_writers, false, "0 1 2 4",
 		"run the tests of rules: the dumps on which they have to fire or to stay silent (default: rules/)"},
-	[CMD_INIT] = {STR_INIT("init"), "", NULL, false,
+	[CMD_INIT] = {STR_INIT("init"), "", NULL, false, "0 2 4",
 		"write a commented .graphlint.yaml into the working directory"},
-	[CMD_LSP] = {STR_INIT("lsp"), "", NULL, false,
+	[CMD_LSP] = {STR_INIT("lsp"), "", NULL, false, "0 2 4",
 		"a language server on standard input and output, for editors"},
 };
 
@@ -669,6 +670,21 @@ static void help_option(Buf *out, const Option *opt)
 	}
 }
 
+/* What each command may end with, and whether it has JSON. */
+static void help_statuses(Buf *out)
+{
+	buf_add(out, S("\nExit statuses and JSON of each command (README: what the JSON holds):\n"));
+	for (int i = 0; i < CMD_N; i++) {
+		bool json = false;
+		uint32_t line = out->n;
+		for (const Writer *w = commands[i].writers; w && w->name; w++)
+			json |= str_eq(str_from_c(w->name), S("json"));
+		buf_printf(out, "  " STR_FMT, STR_ARG(commands[i].name));
+		pad(out, line);
+		buf_printf(out, "%s%s\n", commands[i].statuses, json ? "  --format=json" : "");
+	}
+}
+
 void options_help(Buf *out)
 {
 	buf_add(out, S("graphlint [COMMAND] [OPTIONS] PATH...\n"
@@ -684,9 +700,10 @@ void options_help(Buf *out)
 	}
 	for (int i = 0; i < NOPTIONS; i++)
 		help_option(out, &options[i]);
+	help_statuses(out);
 	buf_add(out, S("\nExit status:\n"
 		"  0  nothing at or above --fail-on\n"
-		"  1  findings at or above --fail-on (GL901 to GL906 never count); only of check\n"
+		"  1  check: findings at or above --fail-on (GL901 to GL906 never count); test: a test failed\n"
 		"  2  the command line, the configuration, a rule, facts or a baseline has a fault, or confirm finds no such boundary\n"
 		"  3  no such finding, but input could not be read, or only in part, or holds no graph\n"
 		"  4  failure of the machine or of graphlint itself\n"

@@ -468,6 +468,44 @@ n=$((n + 1))
 if [ "$(wc -L <out)" -le 300 ]; then echo "ok $n - lines are cut"; else echo "not ok $n - lines are cut"; fi
 lacks out "$esc"
 
+# The rule of the README works as it stands there, and every predicate is told of.
+readme=$OLDPWD/README.md
+mkdir -p lint/rules/dumps
+sed -n '/^id: MY001/,/^```/p' "$readme" | sed '$d' >lint/rules/clone-of-view.yaml
+cat >lint/rules/dumps/written.txt <<'X'
+def forward(self, x : torch.Tensor):
+    c = x.contiguous();  x = None
+    v = c.view(-1);  c = None
+    mul_ = v.mul_(2)
+    return (v,)
+X
+sed 's/    mul_.*/    mul = v.mul(2)/' lint/rules/dumps/written.txt >lint/rules/dumps/copied.txt
+want 0 'the rule of the README' test lint/rules
+has out '2 tests of 1 rule: 0 failed'
+want 0 'and no condition of it is missed' test --negate lint/rules
+has out '3 conditions: 0 negated without a test that fails'
+want 1 'beside the built-in rules' --rules=lint/rules --select=MY --format=concise lint/rules/dumps
+has out 'leaves `forward` in the memory of `x` if x is already contiguous, and is written later [MY001]'
+sed -i 's/copied.txt/written.txt/' lint/rules/clone-of-view.yaml
+want 1 'a test that fails' test lint/rules
+has out 'it has to stay silent, and has 1 finding'
+has out 'lint/rules/dumps/written.txt:3: warning: '
+want 1 'for programs' test --format=json lint/rules
+has out '"failed": 1,'
+sed -i 's/is_input(/is_inptu(/' lint/rules/clone-of-view.yaml
+want 2 'a rule with a fault' test lint/rules
+has err "clone-of-view.yaml:10:5: there is no predicate 'is_inptu' (did you mean 'is_input'?)"
+empty out
+want 2 'and where it is used' --rules=lint/rules two_ops.txt
+want 2 'no folder' test nowhere
+has err 'nowhere: No such file or directory'
+lacking=
+for predicate in $(sed -n 's/^PREDICATE(\([a-z_]*\),.*/\1/p' "$OLDPWD/analyzer/predicates.def"); do
+	grep -qF -e "\`$predicate(" "$readme" || lacking="$lacking $predicate"
+done
+n=$((n + 1))
+if [ -z "$lacking" ]; then echo "ok $n - predicates in the README"; else echo "not ok $n - the README lacks$lacking"; fi
+
 # Every option stands in the README, every limit with its default.
 readme=$OLDPWD/README.md
 missing=
