@@ -379,7 +379,7 @@ static void sort(const Sources *t, Arena *scratch, FileOrder *order)
 
 void units_find(Sources *t, Arena *scratch, FileOrder *order)
 {
-	Units u = {.t = t, .scratch = scratch, .by_path = {.a = scratch}, .by_index = {.a = scratch}};
+	Units u = {.t = t, .scratch = scratch, .by_path = {.a = scratch}, .by_index = {.a = t->a}};
 	ArenaMark mark = arena_mark(scratch);
 	for (uint32_t i = 1; i < t->v.n; i++) {
 		Source *s = &t->v.v[i];
