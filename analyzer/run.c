@@ -14,6 +14,7 @@
 #include "observe.h"
 #include "quoted.h"
 #include "read.h"
+#include "sim_names.h"
 #include "read_python.h"
 #include "read_expr.h"
 #include "split_units.h"
@@ -343,6 +344,7 @@ static void judge(Run *r)
 	crash_note("verdict", NULL, 0);
 	run_enter(r, RUN_VERDICT, count_captured(r));
 	r->verdicts = verdict_program(&c);
+	names_infer_flows(&c, r->verdicts);
 }
 
 static void observe(Run *r)
