@@ -243,7 +243,8 @@ static void flows(Out *o, const Graph *g)
 		input(o, to, f->input);
 		buf_add(o->out, S(" of "));
 		text(o, name_of(o, to->name));
-		buf_add(o->out, f->same ? S(", the same object\n") : S(", a view of it\n"));
+		buf_add(o->out, f->same ? S(", the same object") : S(", a view of it"));
+		buf_add(o->out, f->inferred ? S(" (inferred from order, names and types)\n") : S("\n"));
 	}
 }
 

@@ -11,6 +11,7 @@ typedef struct Holder {
 	GraphId graph;
 	uint32_t output;
 	uint32_t used;        /* by an input of that call, plus 1 */
+	uint32_t uses;        /* inputs that it was */
 } Holder;
 
 typedef struct Replay {
@@ -66,9 +67,10 @@ static uint32_t add_holder(Replay *r, Holder h)
 	return r->holders.n - 1;
 }
 
-enum { SCORE_NONE, SCORE_ONLY, SCORE_NEXT, SCORE_BASE, SCORE_NAME };
+enum { SCORE_NONE, SCORE_FREE, SCORE_ONLY, SCORE_NEXT, SCORE_BASE, SCORE_NAME };
 
-/* How well a holder answers to a name. By its type alone only what the graph before handed out, or what was on the stack. */
+/* How well a holder answers to a name. By its type alone only what the graph before handed out, what was on the stack, and
+ * what nobody has taken so far. */
 static uint32_t score(const Replay *r, const Holder *h, Str name)
 {
 	Str has = sym_str(r->c->names, h->name);
@@ -78,10 +80,17 @@ static uint32_t score(const Replay *r, const Holder *h, Str name)
 		return SCORE_BASE;
 	if (!h->call || h->used == r->calls + 1)
 		return SCORE_NONE;
-	return h->call == r->calls ? SCORE_NEXT : is_stack(name) ? SCORE_ONLY : SCORE_NONE;
+	return h->call == r->calls ? SCORE_NEXT : is_stack(name) ? SCORE_ONLY : h->uses ? SCORE_NONE : SCORE_FREE;
 }
 
-/* The holder that an input is; 0: none that is known. Of several by type alone the first of the graph before. */
+/* Of two that one graph handed out: the one that was taken less often, then the first. `i` stands before `best`. */
+static bool goes_first(const Replay *r, uint32_t i, uint32_t best)
+{
+	const Holder *h = &r->holders.v[i], *b = &r->holders.v[best];
+	return h->call && h->call == b->call && h->uses <= b->uses;
+}
+
+/* The holder that an input is; 0: none that is known. */
 static uint32_t find_holder(const Replay *r, TypeId type, Str name)
 {
 	uint32_t best = 0, most = SCORE_NONE, alike = 0;
@@ -90,7 +99,7 @@ static uint32_t find_holder(const Replay *r, TypeId type, Str name)
 		const Holder *h = &r->holders.v[i];
 		uint32_t s = fits(r->c->t, h->type, type) ? score(r, h, name) : SCORE_NONE;
 		alike = s > most ? 1 : alike + (s && s == most);
-		if (s > most || (s == SCORE_NEXT && s == most)) {
+		if (s > most || (s && s == most && goes_first(r, i, best))) {
 			most = s;
 			best = i;
 		}
@@ -112,6 +121,7 @@ static uint32_t holder_of(Replay *r, const Graph *g, uint32_t i)
 			map_put(&r->attributes, n->target.i + 1, at);
 	}
 	r->holders.v[at].used = r->calls + 1;
+	r->holders.v[at].uses++;
 	return at;
 }
 
@@ -121,7 +131,7 @@ static void add_flow(Replay *r, const Holder *h, const Graph *to, uint32_t input
 	if (map_get(&r->seen, key))
 		return;
 	map_put(&r->seen, key, 1);
-	VEC_PUSH(r->c->keep, &r->out[h->graph.i].flows, ((GraphFlow){h->output, input, to->id, same}));
+	VEC_PUSH(r->c->keep, &r->out[h->graph.i].flows, ((GraphFlow){h->output, input, to->id, same, true}));
 }
 
 /* From whoever handed out this object last, and from who handed out something of its memory after that. */

@@ -492,12 +492,12 @@ static void keep_flows(const Judge *j, GraphVerdicts *out)
 		for (uint32_t k = 0; k < r->flows.n; k++) {
 			const SimFlow *f = &r->flows.v[k];
 			if (flow_is_new(&seen, f))
-				VEC_PUSH(j->c->keep, &out[f->from.i].flows, ((GraphFlow){f->output, f->input, f->to, f->same}));
+				VEC_PUSH(j->c->keep, &out[f->from.i].flows, ((GraphFlow){f->output, f->input, f->to, f->same, false}));
 		}
 		for (uint32_t k = 0; k < r->plain_flows.n; k++) {
 			const SimFlow *f = &r->plain_flows.v[k];
 			if (flow_is_new(&seen_plain, f))
-				VEC_PUSH(j->c->keep, &out[f->from.i].plain_flows, ((GraphFlow){f->output, f->input, f->to, f->same}));
+				VEC_PUSH(j->c->keep, &out[f->from.i].plain_flows, ((GraphFlow){f->output, f->input, f->to, f->same, false}));
 		}
 	}
 }

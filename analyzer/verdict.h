@@ -39,6 +39,7 @@ typedef struct GraphFlow {
 	uint32_t output, input;
 	GraphId to;
 	bool same; /* the very object; else a view of it */
+	bool inferred; /* from order, names and types (sim_names.h), not from bytecode */
 } GraphFlow;
 
 /* An operator of which AOTAutograd traces a copy. */
