@@ -8,6 +8,7 @@ typedef struct Trial {
 	const Program *p;
 	Arena *scratch, *keep;
 	uint8_t *eager;       /* by node: its backward runs in eager code */
+	uint32_t *seen, stamp; /* of walks */
 	GradMask leaves;      /* that need a gradient in this trial */
 	bool faint;
 	const GradCall *c;
@@ -17,26 +18,27 @@ typedef struct Trial {
 	AotSaveds *out;
 } Trial;
 
-/* Nodes that the backward of `from` runs; those in `stop` are not entered. */
+/* Nodes that a backward runs, in the order in which they are found. Walks share the stamps. */
 typedef struct Walk {
 	const GradTape *t;
-	uint8_t *seen;
-	VEC(uint32_t) todo;
+	uint32_t *seen, stamp;
+	VEC(uint32_t) found; /* nodes + 1 */
+	uint32_t done;       /* of found: whose edges were followed */
 	Arena *a;
 } Walk;
 
 static void walk_from(Walk *w, uint32_t fn)
 {
-	if (!fn || w->seen[fn - 1])
+	if (!fn || w->seen[fn - 1] == w->stamp)
 		return;
-	w->seen[fn - 1] = 1;
-	VEC_PUSH(w->a, &w->todo, fn);
+	w->seen[fn - 1] = w->stamp;
+	VEC_PUSH(w->a, &w->found, fn);
 }
 
 static void walk(Walk *w)
 {
-	while (w->todo.n) {
-		const GradNode *g = &w->t->nodes.v[w->todo.v[--w->todo.n] - 1];
+	while (w->done < w->found.n) {
+		const GradNode *g = &w->t->nodes.v[w->found.v[w->done++] - 1];
 		for (uint32_t i = 0; i < g->nedges; i++)
 			walk_from(w, w->t->edges.v[g->edge + i]);
 	}
@@ -190,9 +192,10 @@ static void saved_then_written(Trial *r, const GradNode *g, const GradSaved *x)
 static void dragged_in(Trial *r, const Walk *all)
 {
 	const GradTape *t = r->t;
-	for (uint32_t i = 0; i < r->c->first_node; i++) {
+	for (uint32_t n = 0; n < all->found.n; n++) {
+		uint32_t i = all->found.v[n] - 1;
 		const GradNode *g = &t->nodes.v[i];
-		for (uint32_t k = 0; all->seen[i] && !r->eager[i] && k < g->nsaved; k++) {
+		for (uint32_t k = 0; i < r->c->first_node && !r->eager[i] && k < g->nsaved; k++) {
 			const GradSaved *x = &saved_of(t, g)[k];
 			if (!(x->need & r->leaves) || x->store >= t->versions.n || t->versions.v[x->store] == x->version)
 				continue;
@@ -221,7 +224,7 @@ static void try_call(Trial *r)
 {
 	GradTape *t = r->t;
 	ArenaMark mark = arena_mark(r->scratch);
-	Walk w = {.t = t, .a = r->scratch, .seen = NEW_N(r->scratch, uint8_t, t->nodes.n + 1)};
+	Walk w = {.t = t, .a = r->scratch, .seen = r->seen, .stamp = ++r->stamp};
 	bool runs = false;
 	r->last = (Map){.a = r->scratch};
 	for (uint32_t i = r->first_write; i < r->end_write; i++)
@@ -236,7 +239,7 @@ static void try_call(Trial *r)
 		runs |= is_of_call(r, i) && r->eager[i] && t->nodes.v[i].need & r->leaves;
 	for (uint32_t i = r->c->first_node; i < r->end_node; i++) {
 		const GradNode *g = &t->nodes.v[i];
-		if (!is_of_call(r, i) || !w.seen[i])
+		if (!is_of_call(r, i) || w.seen[i] != w.stamp)
 			continue;
 		for (uint32_t k = 0; k < g->nsaved; k++) {
 			const GradSaved *x = &saved_of(t, g)[k];
@@ -297,11 +300,14 @@ void aot_gradients(GradTape *t, AotLog *log, uint32_t from, const Program *p, co
 {
 	if (t->full)
 		return;
-	Walk w = {.t = t, .a = scratch, .seen = NEW_N(scratch, uint8_t, t->nodes.n + 1)};
+	Walk w = {.t = t, .a = scratch, .seen = NEW_N(scratch, uint32_t, t->nodes.n + 1), .stamp = 1};
+	uint8_t *eager = NEW_N(scratch, uint8_t, t->nodes.n + 1);
 	for (uint32_t i = 0; i < t->observed.n; i++)
 		walk_from(&w, t->observed.v[i]);
 	walk(&w);
-	rule_out(t, w.seen);
+	for (uint32_t i = 0; i < w.found.n; i++)
+		eager[w.found.v[i] - 1] = 1;
+	rule_out(t, eager);
 	for (uint32_t i = 0; i < t->calls.n; i++)
 		for (uint32_t k = 0; inference && inference[t->calls.v[i].graph.i] && k < t->calls.v[i].outputs.n; k++)
 			t->never |= t->calls.v[i].outputs.v[k].need;
@@ -310,7 +316,7 @@ void aot_gradients(GradTape *t, AotLog *log, uint32_t from, const Program *p, co
 		for (uint32_t k = 0; k < AOT_TRIALS; k++)
 			log->calls.v[i].leaves[k] = leaves_of(t, k);
 	}
-	Trial r = {.t = t, .p = p, .scratch = scratch, .keep = keep, .eager = w.seen, .out = out};
+	Trial r = {.t = t, .p = p, .scratch = scratch, .keep = keep, .eager = eager, .seen = w.seen, .stamp = 1, .out = out};
 	GradMask tried = 0;
 	for (uint32_t k = 0; k < AOT_TRIALS; k++) {
 		r.leaves = leaves_of(t, k);
