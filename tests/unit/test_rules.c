@@ -102,7 +102,7 @@ static void sentences_without_values(void **state)
 			diag_var(&d, f, S("operator"), S("op"));
 			diag_var(&d, f, S("why"), S("reason"));
 			static const char *const always[] = {"other", "what", "text", "versions"};
-			for (size_t v = 0; str_starts(rule->id, S("GL105")) && v < sizeof always / sizeof *always; v++)
+			for (size_t v = 0; (str_eq(rule->id, S("GL105")) || str_eq(rule->id, S("GL106"))) && v < sizeof always / sizeof *always; v++)
 				diag_var(&d, f, str_from_c(always[v]), S("value"));
 			rules_render(built, &d);
 			Str texts[] = {f->message, f->suggestion};
