@@ -288,6 +288,12 @@ static void tie_inductor(Program *p, Arena *scratch)
 	}
 }
 
+/* Compile ids begin again when a process resets Dynamo: the Dynamo graph tells its AOT graphs from those of the same id. */
+static uint64_t pass_key(const Graph *g)
+{
+	return mix(compile_key(g), g->of.i) | 1;
+}
+
 /* A printing of an AOT graph after or before a small pass is not a graph of its own. */
 static void join_passes(Program *p, Arena *scratch)
 {
@@ -295,12 +301,12 @@ static void join_passes(Program *p, Arena *scratch)
 	for (uint32_t i = 1; i < p->graphs.n; i++) {
 		const Graph *g = p->graphs.v[i];
 		if (is_top(g) && g->stage == STAGE_AOT_FORWARD && !is_variant_pass(sym_str(p->names, g->name)))
-			map_put(&forward, compile_key(g), i);
+			map_put(&forward, pass_key(g), i);
 	}
 	for (uint32_t i = 1; i < p->graphs.n; i++) {
 		Graph *g = p->graphs.v[i];
 		if (is_top(g) && is_aot(g) && is_variant_pass(sym_str(p->names, g->name)))
-			g->printing_of = (GraphId){map_get(&forward, compile_key(g))};
+			g->printing_of = (GraphId){map_get(&forward, pass_key(g))};
 	}
 }
 
