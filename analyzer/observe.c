@@ -315,8 +315,43 @@ static void given_back(Observe *o, uint32_t j)
 	diag_step(o->d, f, ROLE_BOUNDARY, observe_output_span(o, j), S("the new value leaves the graph here"));
 }
 
+/* A frame changes one of two outputs that name the same memory: whether the other one sees it depends on whether they are
+ * one object. */
+static void reshaped(Observe *o, const GraphReshape *w)
+{
+	const OutputSummary *s = w->output < o->g->outputs.n ? &o->s->outputs[w->output] : NULL;
+	bool quiet;
+	if (!s || s->certainty != TRI_MUST || (s->kind != ALIAS_OUTPUT && s->kind != ALIAS_VIEW_OF_OUTPUT))
+		return;
+	const Verdict *v = verdict_of(o, (int32_t)w->output, -1);
+	Severity sev = severity(o, TRI_MUST, v, KEEP_OUTPUT_OUTPUT, false, false, &quiet);
+	uint32_t partner = partner_of(o, s);
+	if (sev == SEV_NONE || partner == UINT32_MAX)
+		return;
+	Finding *f = observe_finding(o, S("GL104"), sev, w->where, (NodeId){0});
+	f->variant = S("must-output");
+	f->output = (int32_t)w->output;
+	f->other_output = (int32_t)partner;
+	f->contracts = contracts_of(KEEP_OUTPUT_OUTPUT, false);
+	f->quiet_by_contract = quiet;
+	f->certainty = TRI_MUST;
+	f->observable = v->observable;
+	f->group = name_of(o, w->op);
+	const OutputSummary *p = &o->s->outputs[partner];
+	diag_var(o->d, f, S("operator"), f->group);
+	diag_var(o->d, f, S("partner"), str_printf(o->d->a, "%u", partner));
+	diag_var(o->d, f, S("output_name"), s->node.i ? observe_node_name(o, s->node) : (Str){0});
+	diag_var(o->d, f, S("partner_name"), p->node.i ? observe_node_name(o, p->node) : (Str){0});
+	chain_steps(o, f, s->chain, s->nchain);
+	boundary_step(o, f, w->output);
+	diag_stepf(o->d, f, ROLE_WRITE, w->where, "`" STR_FMT "` changes it between the graphs", STR_ARG(f->group));
+	observe_verdict_steps(o, f, v);
+}
+
 static void observe_outputs(Observe *o)
 {
+	for (uint32_t i = 0; o->v && i < o->v->reshapes.n; i++)
+		reshaped(o, &o->v->reshapes.v[i]);
 	for (uint32_t j = 0; j < o->g->outputs.n; j++) {
 		const OutputSummary *s = &o->s->outputs[j];
 		if (gives_back(o, j)) {

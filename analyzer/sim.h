@@ -177,6 +177,14 @@ typedef struct SimFlow {
 	bool same; /* the very object; else it shares the storage */
 } SimFlow;
 
+/* A frame changes sizes, strides or storage of a tensor object that a graph handed out. */
+typedef struct SimReshape {
+	GraphId graph;
+	uint32_t output;
+	Span where;
+	Sym op;
+} SimReshape;
+
 /* How a call leads to a frame of the dump. */
 typedef enum CallGuess {
 	GUESS_NOT,     /* by its name */
@@ -254,6 +262,7 @@ typedef struct Sim {
 	VEC(SimFlow) flows;
 	Map plain_left;        /* what a graph handed out that is no tensor: Ref -> index + 1 in plain */
 	VEC(SimLeft) plain;
+	VEC(SimReshape) reshapes;
 	VEC(SimFlow) plain_flows; /* where it enters another graph */
 	Map flow_seen;
 	bool cut_made;

@@ -122,10 +122,26 @@ static Ref array_of(Sim *s, Ref self)
 	return r;
 }
 
+/* What an in-place method does is told where the frame names it, not at the call. */
+static void point_at_name(HostCall *c, Str name)
+{
+	enum { NEAR = 64 };
+	const Code *code = c->m->code;
+	for (uint32_t i = c->m->at, n = 0; i-- > 0 && n < NEAR; n++) {
+		const Ins *in = &code->ins[i];
+		if (in->row->act == ACT_ATTR && str_eq(sym_str(c->s->names, in->name), name)) {
+			c->s->here = ins_span(code, in);
+			return;
+		}
+	}
+}
+
 Ref host_tensor_method(HostCall *c, Ref self, Str name)
 {
 	Sim *s = c->s;
 	Ref out;
+	if (name.n > 1 && str_ends(name, S("_")) && !str_ends(name, S("__")))
+		point_at_name(c, name);
 	if (tensor_question(c, self, name, &out))
 		return out;
 	if (ONE_OF(name, S("numpy"), S("__array__")))

@@ -710,6 +710,8 @@ RunResult *sim_run(const Sim *base, const RunPlan *plan, Arena *keep)
 	}
 	for (uint32_t i = 0; i < s->flows.n; i++)
 		VEC_PUSH(keep, &out->flows, s->flows.v[i]);
+	for (uint32_t i = 0; i < s->reshapes.n; i++)
+		VEC_PUSH(keep, &out->reshapes, s->reshapes.v[i]);
 	for (uint32_t i = 0; i < s->plain_flows.n; i++)
 		VEC_PUSH(keep, &out->plain_flows, s->plain_flows.v[i]);
 	arena_free(base->inner);

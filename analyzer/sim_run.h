@@ -77,6 +77,7 @@ typedef struct RunResult {
 	VEC(SimTouch) touches;
 	VEC(TermId) branch_terms;
 	VEC(SimFlow) flows, plain_flows;
+	VEC(SimReshape) reshapes;
 	VEC(RunCall) calls;      /* in order */
 	VEC(uint32_t) entered;   /* entries, in order of their activations */
 	const Code *at_code;     /* stopped: where; NULL not within a frame */

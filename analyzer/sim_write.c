@@ -98,11 +98,27 @@ static void take_place(SimTensor *x, const SimTensor *y)
 	x->base = old.base;
 }
 
+/* The object that a frame changes is what a graph handed out last under this name. */
+static void note_reshape(GraphRun *r, Ref v)
+{
+	enum { MOST = 1024 };
+	Sim *s = r->s;
+	for (uint32_t k = s->left.n; k-- > 0 && s->reshapes.n < MOST;) {
+		const SimLeft *l = &s->left.v[k];
+		if (l->value != v)
+			continue;
+		VEC_PUSH(s->a, &s->reshapes, ((SimReshape){l->graph, l->output, s->here, graph_node(r->g, r->node)->target}));
+		return;
+	}
+}
+
 static void resize_tensor(GraphRun *r, Ref v)
 {
 	Sim *s = r->s;
 	const Node *n = graph_node(r->g, r->node);
 	Str t = step_target(r, n);
+	if (r->eager)
+		note_reshape(r, v);
 	SimTensor *x = sim_tensor_of(s, v);
 	x->version++;
 	if (str_has(t, S("set_")) || str_has(t, S("data"))) {

@@ -494,6 +494,14 @@ static void keep_flows(const Judge *j, GraphVerdicts *out)
 			if (flow_is_new(&seen, f))
 				VEC_PUSH(j->c->keep, &out[f->from.i].flows, ((GraphFlow){f->output, f->input, f->to, f->same, false}));
 		}
+		for (uint32_t k = 0; k < r->reshapes.n; k++) {
+			const SimReshape *w = &r->reshapes.v[k];
+			uint64_t key = hash_u64((uint64_t)w->graph.i << 32 | w->output) ^ hash_u64((uint64_t)w->where.file.i << 32 | w->where.at);
+			if (map_get(&seen, key | 1))
+				continue;
+			map_put(&seen, key | 1, 1);
+			VEC_PUSH(j->c->keep, &out[w->graph.i].reshapes, ((GraphReshape){w->output, w->where, w->op}));
+		}
 		for (uint32_t k = 0; k < r->plain_flows.n; k++) {
 			const SimFlow *f = &r->plain_flows.v[k];
 			if (flow_is_new(&seen_plain, f))

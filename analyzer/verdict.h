@@ -48,6 +48,13 @@ typedef struct TracedCopy {
 	Verdict v;
 } TracedCopy;
 
+/* A frame changes sizes, strides or storage of the object that an output is. */
+typedef struct GraphReshape {
+	uint32_t output;
+	Span where;
+	Sym op;
+} GraphReshape;
+
 /* Verdicts of the boundaries of one graph; NULL arrays: none was asked. */
 typedef struct GraphVerdicts {
 	Verdict *outputs; /* parallel to Graph.outputs */
@@ -56,6 +63,7 @@ typedef struct GraphVerdicts {
 	AotGroups groups; /* inputs that share storage */
 	AotSaveds saved;  /* values that the backward cannot use */
 	VEC(GraphFlow) flows; /* where its outputs go, as the frames show it */
+	VEC(GraphReshape) reshapes;
 	VEC(GraphFlow) plain_flows; /* the same of outputs that are no tensors */
 } GraphVerdicts;
 

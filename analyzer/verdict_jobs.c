@@ -53,6 +53,8 @@ void verdict_pack(const GraphVerdicts *v, uint32_t noutputs, uint32_t ninputs, B
 	}
 	put_flows(out, v->flows.v, v->flows.n);
 	put_flows(out, v->plain_flows.v, v->plain_flows.n);
+	verdict_pack_number(v->reshapes.n, out);
+	put(out, v->reshapes.v, v->reshapes.n * (uint32_t)sizeof *v->reshapes.v);
 }
 
 void verdict_pack_cost(const VerdictCost *cost, const RefUses *uses, Buf *out)
@@ -170,11 +172,24 @@ static bool take_flows(Str *data, GraphVerdicts *v, bool plain, Arena *keep)
 	return ok;
 }
 
+static bool take_reshapes(Str *data, GraphVerdicts *v, Arena *keep)
+{
+	uint32_t n;
+	bool ok = verdict_unpack_number(data, &n);
+	for (uint32_t i = 0; ok && i < n; i++) {
+		GraphReshape w;
+		ok = take(data, &w, sizeof w);
+		if (ok)
+			VEC_PUSH(keep, &v->reshapes, w);
+	}
+	return ok;
+}
+
 bool verdict_unpack(Str *data, uint32_t noutputs, uint32_t ninputs, GraphVerdicts *v, Arena *keep)
 {
 	return take_boundaries(data, noutputs, ninputs, v, keep) && take_traced(data, v, keep) && take_groups(data, v, keep) &&
-	       take_saved(data, v, keep) &&
-	       take_flows(data, v, false, keep) && take_flows(data, v, true, keep);
+	       take_saved(data, v, keep) && take_flows(data, v, false, keep) && take_flows(data, v, true, keep) &&
+	       take_reshapes(data, v, keep);
 }
 
 bool verdict_unpack_cost(Str *data, VerdictCost *cost, RefUses *uses, Arena *keep)

@@ -16,10 +16,7 @@ CORPUS = os.path.join(os.environ.get("GRAPHLINT_SHARED", "../shared"), "corpus",
 PROGRAM = os.environ.get("GRAPHLINT", "build/graphlint")
 CASES = "tests/cases"
 # Cases of the corpus that fail today, and why. Passing by surprise fails the test.
-KNOWN = {
-    "GL104 fires/resize_between_graphs": "metadata writes of the frame between two graphs are not looked for",
-    "GL104 fires/resize_between_graphs_26": "metadata writes of the frame between two graphs are not looked for",
-}
+KNOWN = {}
 
 tests = 0
 
