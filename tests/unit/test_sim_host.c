@@ -435,7 +435,7 @@ static void test_exception_match(void **state)
 static void test_origins_are_stable(void **state)
 {
 	World *w = *state;
-	static const char *const listing = "  1           0 LOAD_GLOBAL              0 (mystery)\n"
+	static const char *const listing = "  1           0 LOAD_GLOBAL              0 (torchvision)\n"
 	                                   "              2 CALL_FUNCTION            0\n"
 	                                   "              4 RETURN_VALUE\n";
 	Ref r = run(w, listing);
@@ -443,6 +443,55 @@ static void test_origins_are_stable(void **state)
 	uint64_t first = sim_obj(&w->s, r)->origin;
 	r = run(w, listing);
 	assert_true(first == sim_obj(&w->s, r)->origin);
+}
+
+/* Whether a record of the dump is what runs only the driver can tell. */
+static void test_guessed_calls(void **state)
+{
+	World *w = *state;
+	run(w, "  1           0 LOAD_GLOBAL              0 (mystery)\n"
+	       "              2 LOAD_CONST               1 (3)\n"
+	       "              4 CALL_FUNCTION            1\n"
+	       "              6 RETURN_VALUE\n");
+	assert_int_equal(w->status, MS_CALL);
+	assert_int_equal(w->s.call.guess, GUESS_CLOSURE);
+	assert_int_equal(w->s.call.nargs, 1);
+}
+
+/* f(7, *args) where args is not known: what is known goes first, the rest is kept. */
+static void test_part_of_the_arguments(void **state)
+{
+	World *w = *state;
+	sim_begin(w);
+	Ref args = sim_unknown(&w->s, 5);
+	run_with(w, "  1           0 LOAD_GLOBAL              0 (mystery)\n"
+	            "              2 LOAD_CONST               1 (7)\n"
+	            "              4 BUILD_LIST               1\n"
+	            "              6 LOAD_FAST                0 (args)\n"
+	            "              8 LIST_EXTEND              1\n"
+	            "             10 LIST_TO_TUPLE\n"
+	            "             12 CALL_FUNCTION_EX         0\n"
+	            "             14 RETURN_VALUE\n",
+	         args);
+	assert_int_equal(w->status, MS_CALL);
+	assert_int_equal(w->s.call.nargs, 1);
+	assert_int_equal(sim_obj(&w->s, w->s.call.args[0])->num, 7);
+	assert_int_equal(w->s.call.rest, args);
+}
+
+static void test_installed_modules(void **state)
+{
+	World *w = *state;
+	Ref r = run(w, "  1           0 LOAD_GLOBAL              0 (___module_collections_140625363315312_c1)\n"
+	               "              2 LOAD_ATTR                1 (OrderedDict)\n"
+	               "              4 LOAD_CONST               1 ('k')\n"
+	               "              6 LOAD_CONST               2 (4)\n"
+	               "              8 BUILD_MAP                1\n"
+	               "             10 CALL_FUNCTION            1\n"
+	               "             12 RETURN_VALUE\n");
+	assert_int_equal(w->status, MS_RETURN);
+	assert_int_equal(sim_obj(&w->s, r)->kind, HK_DICT);
+	assert_int_equal(sim_obj(&w->s, r)->items.n, 2);
 }
 
 static void test_steps_are_bounded(void **state)
@@ -473,6 +522,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_missing_graph_is_unsure, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_exception_match, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_origins_are_stable, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_guessed_calls, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_part_of_the_arguments, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_installed_modules, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_steps_are_bounded, world_setup, world_teardown),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);

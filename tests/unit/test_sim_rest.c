@@ -40,7 +40,7 @@ static void how_many_arguments(void **state)
 	Env *e = *state;
 	Code *c = read_code_of(e, rest_of_calls);
 	assert_int_equal(code_parameters(c, &e->scratch), 2);
-	assert_int_equal(code_takes(c, &e->scratch), 2);
+	assert_int_equal(code_takes(c, &e->names, &e->scratch), 2);
 }
 
 /* y has a value only where the loop ran: no parameter for certain. */
@@ -67,7 +67,19 @@ static void no_locals(void **state)
 	Code *c = read_code_of(e, "  7           2 LOAD_FAST                0 (x)\n"
 	                          "              4 RETURN_VALUE\n");
 	assert_int_equal(code_parameters(c, &e->scratch), 1);
-	assert_int_equal(code_takes(c, &e->scratch), UINT32_MAX);
+	assert_int_equal(code_takes(c, &e->names, &e->scratch), UINT32_MAX);
+}
+
+/* *args and **kwargs are the last parameters, whatever locals may have no value. */
+static void by_customary_names(void **state)
+{
+	Env *e = *state;
+	Code *c = read_code_of(e, "  7           2 LOAD_FAST                4 (late)\n"
+	                          "              4 LOAD_FAST                1 (args)\n"
+	                          "              6 LOAD_FAST                2 (kwargs)\n"
+	                          "              8 BUILD_TUPLE              3\n"
+	                          "             10 RETURN_VALUE\n");
+	assert_int_equal(code_takes(c, &e->names, &e->scratch), 3);
 }
 
 int main(void)
@@ -76,7 +88,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_left, setup, teardown),
 		cmocka_unit_test_setup_teardown(how_many_arguments, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_a_loop_binds, setup, teardown),
-		cmocka_unit_test_setup_teardown(no_locals, setup, teardown)};
+		cmocka_unit_test_setup_teardown(no_locals, setup, teardown),
+		cmocka_unit_test_setup_teardown(by_customary_names, setup, teardown)};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
