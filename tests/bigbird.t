@@ -38,7 +38,8 @@ def form_of_copy(path):
     text = data.decode("utf-16" if data[:2] == b"\xff\xfe" else "utf-8", "replace").replace("\r", "").replace("\xa0", " ")
     if "contiguous" not in text or ".mean()" not in text:
         return None
-    frames = all("MODIFIED BYTECODE torch_dynamo_resume_in_bigbird_at_%d" % line in text for line in (14, 16))
+    frames = all("MODIFIED BYTECODE %s" % x in text for x in ("bigbird", "torch_dynamo_resume_in_bigbird_at_14", "torch_dynamo_resume_in_bigbird_at_16"))
+    frames = frames and "ORIGINAL BYTECODE bigbird" in text and "..." not in text.split()
     return "full" if frames and "][2048, 32, 8, 1]" in text else "told"
 
 
