@@ -181,7 +181,7 @@ static const Graph *aot_of(const CheckCtx *c, const Graph *g)
 static void compare_metadata(Pairing *p, Map *covered)
 {
 	const CheckCtx *c = p->c;
-	CompareMeta m = {c->p, c->summaries, c->metas, c->nmetas, c->scratch, c->scratch};
+	CompareMeta m = {c->p, c->summaries, c->metas, c->nmetas, c->keep, c->scratch}; /* its answers outlive its scratch */
 	const MetaComparison *all = compare_meta(&m);
 	for (uint32_t i = 0; i < c->nmetas; i++) {
 		const Graph *g = graph_get(c->p, all[i].graph);

@@ -72,7 +72,8 @@ static void add_start(TraceSplit *t, const TraceRecord *r, const Payload *p)
 static const int64_t *keep_dims(TraceSplit *t, const int64_t *v, uint32_t n)
 {
 	int64_t *kept = NEW_N(t->out->a, int64_t, n + 1);
-	memcpy(kept, v, n * sizeof *v);
+	if (n)
+		memcpy(kept, v, n * sizeof *v);
 	return kept;
 }
 

@@ -172,7 +172,7 @@ typedef struct Entries {
 
 static Str keep(Entries *e, const char *p, size_t n)
 {
-	if (n > e->size - e->used)
+	if (!n || n > e->size - e->used)
 		return (Str){0};
 	Str s = {e->room + e->used, (uint32_t)n};
 	memcpy(e->room + e->used, p, n);

@@ -14,7 +14,7 @@ typedef struct Room {
 
 static Str keep_text(Room *r, const char *p, size_t n)
 {
-	if (n > r->cap - r->n)
+	if (!n || n > r->cap - r->n)
 		return (Str){0};
 	Str s = {r->p + r->n, (uint32_t)n};
 	memcpy(r->p + r->n, p, n);
