@@ -157,6 +157,8 @@ static Ref name_attr(Sim *s, Machine *m, Ref o, Sym name)
 	}
 	if (str_eq(attr, S("_is_profiler_enabled")))
 		return sim_bool(s, false);
+	if (str_eq(attr, S("__func__")))
+		return o;
 	if (is_dunder(attr))
 		return host_method(s, o, name);
 	/* A class keeps its name: it is still called to make objects. */

@@ -286,10 +286,19 @@ static bool is_decorated(ProgramRun *r, const SimCall *c, uint32_t next)
 	return e && !c->resume && !c->guess && !c->fn && !e->resume && is_closure(e) && !is_mentioned(r, e->name);
 }
 
+/* A constructor that no call is known to run stands in nobody's way. */
+static uint32_t next_due(const ProgramRun *r, const SimCall *c)
+{
+	uint32_t n = r->plan->entries->v.n, next = bind_next(r);
+	while (guess_is_module(c) && next < n && (r->bound[next] || str_eq(sym_str(r->s.names, run_entry(r, next)->name), S("__init__"))))
+		next++;
+	return next;
+}
+
 static bool find_record(ProgramRun *r, const Activation *from, const SimCall *c, uint32_t *out)
 {
 	uint64_t sig = signature(r, c->args, c->nargs);
-	uint32_t n = r->plan->entries->v.n, next = bind_next(r), best = UINT32_MAX;
+	uint32_t n = r->plan->entries->v.n, next = next_due(r, c), best = UINT32_MAX;
 	const Entry *caller = run_entry(r, from->entry);
 	uint8_t *fits = NEW_N(r->s.scratch, uint8_t, n + 1);
 	if (!c->resume || !resume_fits(r, from, fits))

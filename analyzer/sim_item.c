@@ -368,6 +368,9 @@ static Ref object_item(Sim *s, Machine *m, Ref o, Ref key)
 		if (v)
 			return v;
 	}
+	/* type(x).__dict__['f'].__func__: how Dynamo names a static method */
+	if (is_view(s, o) && !sym_none(name) && sim_obj(s, p.a)->kind == HK_UNKNOWN && sim_obj(s, p.a)->known && host_has_frame(s, name))
+		return sim_name(s, name);
 	if (is_view(s, o))
 		return sym_none(name) ? host_hidden(s, S("a part of a module"), &p.a, 1) : host_get_attr(s, m, p.a, name);
 	if (p.items.n && host_int(s, key, &k)) { /* a named tuple by position */
