@@ -222,18 +222,28 @@ static bool is_grouped(const Observe *o, uint32_t input)
 	return false;
 }
 
+/* The first other input that had elements in common with this one at capture; UINT32_MAX: the dump tells of none. */
+static uint32_t captured_with(const Observe *o, uint32_t input)
+{
+	uint32_t n = o->g->places.n < o->g->inputs.n ? o->g->places.n : o->g->inputs.n;
+	for (uint32_t k = 0; k < n && input < n; k++)
+		if (k != input && graph_inputs_overlap(o->g, input, k) == TRI_MUST)
+			return k;
+	return UINT32_MAX;
+}
+
 /* What the dump says of places at capture, where no run showed the call. */
 static void captured(Observe *o)
 {
 	enum { PAIRS_MOST = 1 << 16 };
-	uint32_t n = o->g->places.n < o->g->inputs.n ? o->g->places.n : o->g->inputs.n, pairs = 0;
-	for (uint32_t i = 0; i < n; i++) {
+	uint32_t n = o->g->places.n, pairs = 0;
+	for (uint32_t i = 0; i < n && i < o->g->inputs.n; i++) {
 		if (o->s->inputs[i].data == TRI_NO || is_grouped(o, i))
 			continue;
-		uint32_t k = 0;
-		while (k < n && pairs++ < PAIRS_MOST && (k == i || graph_inputs_overlap(o->g, i, k) != TRI_MUST))
-			k++;
-		if (k >= n || pairs >= PAIRS_MOST)
+		if ((pairs += n) > PAIRS_MOST)
+			return;
+		uint32_t k = captured_with(o, i);
+		if (k == UINT32_MAX)
 			continue;
 		Finding *f = shared_finding(o, i, S("captured"));
 		diag_varf(o->d, f, S("other"), "%u", k);
@@ -286,6 +296,8 @@ static void merged(Observe *o)
 			continue;
 		uint32_t output;
 		bool base = base_comes_back(o, aot, &output);
+		if (!base && captured_with(o, i) != UINT32_MAX) /* told already, with the other input's name */
+			return;
 		Finding *f = shared_finding(o, i, base ? S("merged-base") : S("merged"));
 		if (base) {
 			f->severity = SEV_WARNING;
