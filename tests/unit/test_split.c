@@ -525,7 +525,7 @@ static void repro_files(void **state)
 	       "    def forward(self, primals_1):\n        add = torch.ops.aten.add.Tensor(primals_1, "
 	       "1);  primals_1 = None\n        return (add,)\n        \n"
 	       "def load_args(reader):\n    buf0 = reader.storage(None, 16)\nmod = Repro()\n",
-	       "graph-code 3-12 Repro");
+	       "graph-code 3-12 Repro; repro-args 14-15");
 	SPLITS("class Repro(torch.nn.Module):\n    def __init__(self) -> None:\n        "
 	       "super().__init__()\n\n    def forward(self, relu):\n        return (relu,)\n",
 	       "graph-code 1-6 Repro");
