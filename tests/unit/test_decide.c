@@ -47,6 +47,10 @@ static void check_alias(World *w, const Case *cases, uint32_t n)
 		const FactArg *fa = f->nalias ? &f->alias[0] : &f->mutates[0];
 		const Node *node = graph_node(m.g, m.last);
 		const Arg *src = call_arg(w->facts, m.g, node, fa->index, sym_str(&w->names, fa->name));
+		for (uint32_t i = 1; i < f->nalias && src && src->kind == AR_STR; i++) { /* einsum: a text or an operand comes first */
+			fa = &f->alias[i];
+			src = call_arg(w->facts, m.g, node, fa->index, sym_str(&w->names, fa->name));
+		}
 		if (src && fa->each && (src->kind == AR_LIST || src->kind == AR_TUPLE) && src->n)
 			src = arg_kids(m.g, src);
 		DecideCtx ctx = ctx_of(w, &m, (VersionSpan){0});

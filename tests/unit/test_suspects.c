@@ -195,6 +195,7 @@ static void flow(const char *from, uint32_t output, const char *to, uint32_t inp
 		b = str_eq(name, str_from_c(to)) ? p->graphs.v[i]->id : b;
 	}
 	assert_true(a.i && b.i);
+	w.run.verdicts[a.i].flows.n = 0; /* what was inferred without bytecode */
 	VEC_PUSH(&w.a, &w.run.verdicts[a.i].flows, ((GraphFlow){.output = output, .input = input, .to = b, .same = same}));
 }
 
