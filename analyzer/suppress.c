@@ -87,6 +87,7 @@ typedef struct Cursor {
 	ArtifactId id;
 	Text text;
 	uint32_t at; /* start of a line */
+	uint32_t below; /* line that the last comment alone on its line is about: also for those between */
 	char quote;
 } Cursor;
 
@@ -143,13 +144,15 @@ static void look_at(Suppress *s, Cursor *cur, uint32_t mark, bool code)
 		Str said = str_ltrim(str_sub(text, comment, end));
 		if (!found || !(code || alone) || !str_starts(said, MARK))
 			continue;
-		uint32_t line = alone ? line_below(text, start) : start;
+		if (alone && cur->below <= start)
+			cur->below = line_below(text, start);
+		uint32_t line = alone ? cur->below : start;
 		add_here(s, text_span(&cur->text, comment - 1, end), said, text_span(&cur->text, line, line_end(text, line)));
 	}
 }
 
-/* A mark outside of artifacts: only alone on its line, about the line below. */
-static void look_outside(Suppress *s, FileId file, uint32_t mark)
+/* A mark outside of artifacts: only alone on its line, about the line below. `below`: as in a cursor. */
+static void look_outside(Suppress *s, FileId file, uint32_t mark, uint32_t *below)
 {
 	Str text = source_get(s->c->sources, file)->text;
 	uint32_t start = mark;
@@ -158,8 +161,10 @@ static void look_outside(Suppress *s, FileId file, uint32_t mark)
 	Str before = str_trim(str_sub(text, start, mark));
 	if (!str_eq(before, S("#")))
 		return;
-	uint32_t below = line_below(text, start), end = line_end(text, mark);
-	add_here(s, (Span){file, start, end}, str_sub(text, mark, end), (Span){file, below, line_end(text, below)});
+	uint32_t end = line_end(text, mark);
+	if (*below <= start)
+		*below = line_below(text, start);
+	add_here(s, (Span){file, start, end}, str_sub(text, mark, end), (Span){file, *below, line_end(text, *below)});
 }
 
 /* The last artifact of a file that begins at or before a place. Artifacts of a file are in its order. */
@@ -186,12 +191,13 @@ static void read_file(Suppress *s, FileId file)
 	uint32_t first = 1;
 	while (first < c->artifacts->v.n && c->artifacts->v.v[first].file.i < file.i)
 		first++;
-	uint32_t art = first ? first - 1 : 0;
+	uint32_t art = first ? first - 1 : 0, below = 0;
 	for (uint32_t at = str_find(text, MARK, 0); at < text.n; at = str_find(text, MARK, at + 1)) {
 		art = artifact_at(c->artifacts, file, at, art);
 		const Artifact *x = &c->artifacts->v.v[art];
 		if (!art || !is_in(x, file, at)) {
-			look_outside(s, file, at);
+			look_outside(s, file, at, &below);
+			at = line_end(text, at) - 1; /* only the first mark of a line can stand alone */
 			continue;
 		}
 		if (cur.id.i != art)
