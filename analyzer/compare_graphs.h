@@ -46,8 +46,6 @@ typedef struct GraphChanges {
 GraphMatch *graphs_match(const CheckCtx *c, const CheckGraph *a, const CheckGraph *b, Arena *keep);
 /* Writes of a that nothing in b does, and reads that changed sides with a write; in program order of a. */
 void graphs_effects(const CheckCtx *c, const GraphMatch *m, GraphChanges *out, Arena *keep);
-/* All changes: those of graphs_effects, and what is gone, new or other. */
-void graphs_changes(const CheckCtx *c, const GraphMatch *m, GraphChanges *out, Arena *keep);
 /* A graph with types and summary, made anew for a further printing, which the passes before leave out. */
 CheckGraph *graphs_view(const CheckCtx *c, const Graph *g, Arena *keep);
 /* Equal for graphs that compute the same by the same nodes in the same order, whatever names and types they print.
