@@ -28,14 +28,15 @@ typedef struct TwoGraphs {
 #define X4 "x: f32[4][1]cpu"
 #define X44 "x: f32[4, 4][4, 1]cpu"
 
-static const TestGraph doubled = {X44, "g: \"f32[4, 4][4, 1]cpu\" = l_x_ * 2;  l_x_ = None\n"
-	"t: \"f32[2, 4][8, 1]cpu\" = g[slice(None, None, 2)]", "g t"};
-static const TestGraph blocks = {"x: f32[5, 6][6, 1]cpu", "b: \"f32[5, 6][6, 1]cpu\" = l_x_ * 2;  l_x_ = None\n"
-	"left: \"f32[5, 3][6, 1]cpu\" = b[(slice(None, None, None), slice(None, 3, None))]\n"
-	"inner: \"f32[3, 4][6, 1]cpu\" = b[(slice(1, -1, None), slice(1, -1, None))];  b = None", "left inner"};
-static const TestGraph rows = {"x: f32[6, 3][3, 1]cpu", "b: \"f32[6, 3][3, 1]cpu\" = l_x_ * 2;  l_x_ = None\n"
-	"a: \"f32[5, 3][3, 1]cpu\" = b[slice(1, None, None)]\n"
-	"c: \"f32[2, 3][3, 1]cpu\" = b[slice(2, 4, None)];  b = None", "a c"};
+/* An initializer: a constant of C11 is no other object. */
+#define DOUBLED {X44, "g: \"f32[4, 4][4, 1]cpu\" = l_x_ * 2;  l_x_ = None\n" \
+	"t: \"f32[2, 4][8, 1]cpu\" = g[slice(None, None, 2)]", "g t"}
+#define BLOCKS {"x: f32[5, 6][6, 1]cpu", "b: \"f32[5, 6][6, 1]cpu\" = l_x_ * 2;  l_x_ = None\n" \
+	"left: \"f32[5, 3][6, 1]cpu\" = b[(slice(None, None, None), slice(None, 3, None))]\n" \
+	"inner: \"f32[3, 4][6, 1]cpu\" = b[(slice(1, -1, None), slice(1, -1, None))];  b = None", "left inner"}
+#define ROWS {"x: f32[6, 3][3, 1]cpu", "b: \"f32[6, 3][3, 1]cpu\" = l_x_ * 2;  l_x_ = None\n" \
+	"a: \"f32[5, 3][3, 1]cpu\" = b[slice(1, None, None)]\n" \
+	"c: \"f32[2, 3][3, 1]cpu\" = b[slice(2, 4, None)];  b = None", "a c"}
 
 static const TwoGraphs programs[] = {
 	{"dropout leaves the graph", 206,
@@ -65,14 +66,14 @@ static const TwoGraphs programs[] = {
 	 {X4, "f: \"f32[4][1]cpu\" = l_x_ * 4;  l_x_ = None\ni: \"i32[4][1]cpu\" = f.view(torch.int32)", "f i"},
 	 {"f: f32[4][1]cpu; i: i32[4][1]cpu", "w: \"i32[4][1]cpu\" = l_i_.bitwise_and_(7);  l_i_ = w = None\n"
 	  "m: \"f32[4][1]cpu\" = l_f_ + 1;  l_f_ = None", "m"}, NULL, "GL105", "bases", "5"},
-	{"two members written, with gradient", 0, doubled,
+	{"two members written, with gradient", 0, DOUBLED,
 	 {"g: f32[4, 4][4, 1]cpu; t: f32[2, 4][8, 1]cpu", "mul_: \"f32[2, 4][8, 1]cpu\" = l_t_.mul_(0.5);  l_t_ = mul_ = None\n"
 	  "add_: \"f32[4, 4][4, 1]cpu\" = l_g_.add_(1);  add_ = None\nm: \"f32[4, 4][4, 1]cpu\" = l_g_ * 3;  l_g_ = None", "m"},
 	 NULL, "GL105", "tangents", "5"},
-	{"one member written", 0, doubled,
+	{"one member written", 0, DOUBLED,
 	 {"g: f32[4, 4][4, 1]cpu; t: f32[2, 4][8, 1]cpu", "mul_: \"f32[2, 4][8, 1]cpu\" = l_t_.mul_(0.5);  l_t_ = mul_ = None\n"
 	  "m: \"f32[4, 4][4, 1]cpu\" = l_g_ * 3;  l_g_ = None", "m"}, NULL, NULL, NULL, NULL},
-	{"written under no_grad", 0, doubled,
+	{"written under no_grad", 0, DOUBLED,
 	 {"g: f32[4, 4][4, 1]cpu; t: f32[2, 4][8, 1]cpu", "off = torch._C._set_grad_enabled(False);  off = None\n"
 	  "add_: \"f32[2, 4][8, 1]cpu\" = l_t_.add_(1);  l_t_ = add_ = None\non = torch._C._set_grad_enabled(True);  on = None\n"
 	  "m: \"f32[4, 4][4, 1]cpu\" = l_g_ * 3;  l_g_ = None", "m"}, NULL, "GL105", "no-grad-write", "5"},
@@ -88,22 +89,22 @@ static const TwoGraphs programs[] = {
 	 {"g: f32[4, 4][4, 1]cpu; h: f32[4][1]cpu", "t: \"f32[2, 4][8, 1]cpu\" = l_g_[slice(None, None, 2)]\n"
 	  "add_: \"f32[2, 4][8, 1]cpu\" = t.add_(l_h_);  t = l_h_ = add_ = None\n"
 	  "m: \"f32[4, 4][4, 1]cpu\" = l_g_ * 3;  l_g_ = None", "m"}, NULL, NULL, NULL, NULL},
-	{"a view of a member", 0, rows,
+	{"a view of a member", 0, ROWS,
 	 {"a: f32[5, 3][3, 1]cpu; c: f32[2, 3][3, 1]cpu", "add_: \"f32[5, 3][3, 1]cpu\" = l_a_.add_(1);  l_a_ = add_ = None\n"
 	  "v: \"f32[1, 3][3, 1]cpu\" = l_c_[slice(None, 1, None)];  l_c_ = None", "v"}, NULL, "GL105", "wrong-view", "5"},
-	{"no view of a member", 0, rows,
+	{"no view of a member", 0, ROWS,
 	 {"a: f32[5, 3][3, 1]cpu; c: f32[2, 3][3, 1]cpu", "add_: \"f32[5, 3][3, 1]cpu\" = l_a_.add_(1);  l_a_ = add_ = None\n"
 	  "v: \"f32[2, 3][3, 1]cpu\" = l_c_ + 1;  l_c_ = None", "v"}, NULL, NULL, NULL, NULL},
-	{"a member handed back at the base's place", 206, rows,
+	{"a member handed back at the base's place", 206, ROWS,
 	 {"a: f32[5, 3][3, 1]cpu; c: f32[2, 3][3, 1]cpu", "a: \"f32[5, 3][3, 1]cpu\" = l_a_.add_(1);  l_a_ = None\n"
 	  "s: \"f32[][]cpu\" = l_c_.sum();  l_c_ = None", "a s"}, NULL, "GL105", "base", "5"},
-	{"a member handed back, as 2.13 has it", 213, rows,
+	{"a member handed back, as 2.13 has it", 213, ROWS,
 	 {"a: f32[5, 3][3, 1]cpu; c: f32[2, 3][3, 1]cpu", "a: \"f32[5, 3][3, 1]cpu\" = l_a_.add_(1);  l_a_ = None\n"
 	  "s: \"f32[][]cpu\" = l_c_.sum();  l_c_ = None", "a s"}, NULL, NULL, NULL, NULL},
-	{"the second member handed back", 206, rows,
+	{"the second member handed back", 206, ROWS,
 	 {"a: f32[5, 3][3, 1]cpu; c: f32[2, 3][3, 1]cpu", "add_: \"f32[5, 3][3, 1]cpu\" = l_a_.add_(1);  l_a_ = add_ = None",
 	  "l_c_"}, NULL, NULL, NULL, NULL},
-	{"blocks taken as apart", 0, blocks,
+	{"blocks taken as apart", 0, BLOCKS,
 	 {"left: f32[5, 3][6, 1]cpu; inner: f32[3, 4][6, 1]cpu",
 	  "clamp_: \"f32[5, 3][6, 1]cpu\" = l_left_.clamp_(min = 0.0);  l_left_ = clamp_ = None\n"
 	  "m: \"f32[3, 4][4, 1]cpu\" = l_inner_ + 1;  l_inner_ = None", "m"}, NULL, "GL105", "apart", "5"},
@@ -441,5 +442,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(blocks_of_a_matrix, setup, teardown),
 		cmocka_unit_test_setup_teardown(causes_have_versions, setup, teardown),
 	};
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name("aot", tests, NULL, NULL);
 }

@@ -98,5 +98,6 @@ static void long_stack(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(each_generation), cmocka_unit_test(nothing_to_tell), cmocka_unit_test(long_stack)};
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
