@@ -187,7 +187,6 @@ static void read_client(LspClient *c, const JsonIn *caps)
 		c->creates |= str_eq(json_in_str(json_in_at(kinds, i)), S("create"));
 	c->watch = json_in_bool(json_in_path(work, "didChangeWatchedFiles", "dynamicRegistration", NULL), false);
 	c->progress = json_in_bool(json_in_get(window, "workDoneProgress"), false);
-	c->show_document = json_in_bool(json_in_path(window, "showDocument", "support", NULL), false);
 }
 
 static void put_capabilities(LspServer *l, Json *j)

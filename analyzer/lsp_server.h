@@ -20,7 +20,7 @@
 typedef struct LspClient {
 	PosEncoding encoding;
 	bool related, code_description, diagnostic_data, pull, refresh, hierarchical, progress, configuration, watch,
-		inlay_refresh, show_document, creates;
+		inlay_refresh, creates;
 } LspClient;
 
 typedef struct LspSettings {
@@ -121,9 +121,8 @@ typedef struct LspServer {
 	void *poll_ctx;
 	bool in_message;        /* a pulse inside a message takes no further one in */
 	uint32_t next_id;       /* of our own requests */
-	uint32_t pulses, progress; /* progress: number of the token in use; 0 none */
+	uint32_t progress; /* progress: number of the token in use; 0 none */
 	uint32_t progress_pct;
-	bool trace;
 } LspServer;
 
 void lsp_init(LspServer *l);

@@ -366,7 +366,6 @@ static void add_group(LspServer *l, Snapshot *s)
 static void pulse(void *ctx)
 {
 	LspServer *l = ctx;
-	l->pulses++;
 	if (l->poll && !l->in_message)
 		l->poll(l->poll_ctx);
 }
